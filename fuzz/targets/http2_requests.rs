@@ -17,12 +17,13 @@ type Heard = (Vec<(u32, String, Vec<u8>, bool)>, Option<Farewell>);
 
 fn listen<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Heard {
     let mut serving = Serving::new(ServingBounds::of_strangers(MOST_BODY_BYTES));
-    let end = std::iter::once(PREFACE).chain(pieces).find_map(|piece| serving.receive(piece).err());
+    let end =
+        std::iter::once(PREFACE).chain(pieces).find_map(|piece| serving.receive(piece, 0).err());
     let (mut requests, mut answered) = (Vec::new(), 0);
     let (mut responder, filler) = (Responder::default(), [b'x'; 5000]);
     // The peer takes all that the windows allow. Messages of a call have their answers in turn.
     for _ in 0..1000 {
-        while let Some((number, request, is_refused)) = serving.next_request() {
+        while let Some((number, request, is_refused)) = serving.next_request(0) {
             let (target, body) = (request.target().to_owned(), request.body().to_vec());
             requests.push((number, target, body, is_refused));
         }

@@ -202,7 +202,8 @@ fn serve(
             None => TargetConnection::new(settings, None, None),
             Some(Strangers { connections, memory }) => {
                 let source = Source::of_any(accepted.socket.peer().ok());
-                let activity = connections.enter(&accepted.socket, source, clock::now());
+                let shakes = accepted.encryption == Encryption::Tls;
+                let activity = connections.enter(&accepted.socket, source, clock::now(), shakes);
                 TargetConnection::new(settings, Some(activity), Some(memory.of(source)))
             }
         };

@@ -1,9 +1,9 @@
-//! Header values that are sent and never shown.
+//! What is sent and never shown: values of headers, and the private key of a client's certificate.
 //!
-//! A header is secret by its name: see [`is_secret`]. In a plan, a job or a record, its value is
-//! [`REDACTED`], or a reference like `env:TOKEN`, which is no secret. The values themselves are in
-//! [`SecretHeaders`]. It is neither printed nor written to a file, and only the clients' agents get
-//! it.
+//! A header is secret by its name: see [`is_secret`]. In a plan, a job or a record, a secret is
+//! [`REDACTED`]. The value of a header can also be a reference like `env:TOKEN`, which is no
+//! secret. The secrets themselves are in [`Secrets`]. It is neither printed nor written to a file,
+//! and only the clients' agents get it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,6 +18,12 @@ pub const REDACTED: &str = "<redacted>";
 
 /// The parameter of a job that holds headers, `Name: value` each.
 const HEADERS: &str = "headers";
+
+/// The parameter that holds the private key of a client's certificate, in PEM.
+const PRIVATE_KEY: &str = "tls_private_key";
+
+/// The parameter that holds its certificate.
+const CERTIFICATES: &str = "tls_certificates";
 
 /// How a value begins that an environment variable holds.
 const REFERENCE: &str = "env:";
@@ -81,44 +87,54 @@ pub fn references(job: &Job) -> Vec<(&str, &str)> {
     named.filter_map(|(name, value)| Some((name, reference(value)?.1))).collect()
 }
 
-/// The values of a plan's secret headers, by the workload's name and the header's place in its
-/// list.
+/// The secrets of a plan.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct SecretHeaders(BTreeMap<(String, usize), String>);
+pub struct Secrets {
+    /// Headers, by the workload's name and the header's place in its list.
+    headers: BTreeMap<(String, usize), String>,
+    /// Private keys, by the certificates that they belong to.
+    keys: BTreeMap<String, String>,
+}
 
 /// Says how many there are, and no value.
-impl fmt::Debug for SecretHeaders {
+impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "SecretHeaders({})", self.0.len())
+        write!(f, "Secrets({})", self.headers.len() + self.keys.len())
     }
 }
 
-impl SecretHeaders {
-    /// Takes the values of secret headers out of a job of this workload; [`REDACTED`] stands in
-    /// their place.
+impl Secrets {
+    /// Takes the values of secret headers and the private key out of a job of this workload;
+    /// [`REDACTED`] stands in their place.
     pub fn take(&mut self, workload: &str, job: &mut Job) {
         for (index, header) in headers_mut(job) {
             if let Cow::Owned(shown) = redacted(header) {
-                self.0.insert((workload.to_owned(), index), std::mem::replace(header, shown));
+                self.headers.insert((workload.to_owned(), index), std::mem::replace(header, shown));
             }
+        }
+        let certificates = certificates(job).to_owned();
+        if let Some(Value::String(key)) = job.params.get_mut(PRIVATE_KEY)
+            && key != REDACTED
+        {
+            self.keys.insert(certificates, std::mem::replace(key, REDACTED.to_owned()));
         }
     }
 
     /// The headers whose values these are, `Name: value` each.
-    pub fn headers(&self) -> impl Iterator<Item = &str> {
-        self.0.values().map(String::as_str)
+    fn headers(&self) -> impl Iterator<Item = &str> {
+        self.headers.values().map(String::as_str)
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.headers.is_empty() && self.keys.is_empty()
     }
 
     /// A job as it is sent: with the values that were taken out, and those that `variable` knows
     /// for references.
     ///
     /// # Errors
-    /// A value that is not here (it was redacted when a run began), or a variable that is not set
+    /// A secret that is not here (it was redacted when a run began), or a variable that is not set
     /// (input).
     pub fn restored(
         &self,
@@ -130,7 +146,7 @@ impl SecretHeaders {
         for (index, header) in headers_mut(&mut job) {
             let Some((name, value)) = header.split_once(':') else { continue };
             if value.trim() == REDACTED {
-                let Some(known) = self.0.get(&(workload.to_owned(), index)) else {
+                let Some(known) = self.headers.get(&(workload.to_owned(), index)) else {
                     return Err(Fault::input(format!(
                         "workload `{workload}`: the value of the header `{name}` was not kept; \
                          give the scenario again, as in `hopbench run SCENARIO --resume DIR`, or \
@@ -148,6 +164,15 @@ impl SecretHeaders {
                 *header =
                     format!("{name}: {scheme}{}{found}", if scheme.is_empty() { "" } else { " " });
             }
+        }
+        if job.params[PRIVATE_KEY] == REDACTED {
+            let Some(known) = self.keys.get(certificates(&job)).cloned() else {
+                return Err(Fault::input(format!(
+                    "workload `{workload}`: the private key of --tls-cert was not kept; give the scenario again, as in \
+                     `hopbench run SCENARIO --resume DIR`"
+                )));
+            };
+            job.params[PRIVATE_KEY] = known.into();
         }
         Ok(job)
     }
@@ -214,6 +239,11 @@ fn without_comments(text: &str) -> String {
         colon.map_or_else(|| line.to_owned(), |at| format!("{}: {REDACTED}", &line[..at]))
     };
     text.split('\n').map(one).collect::<Vec<_>>().join("\n")
+}
+
+/// The certificates of a job's client, in PEM; none where it has none.
+fn certificates(job: &Job) -> &str {
+    job.params[CERTIFICATES].as_str().unwrap_or_default()
 }
 
 fn headers_mut(job: &mut Job) -> impl Iterator<Item = (usize, &mut String)> {

@@ -15,7 +15,7 @@ mod trial;
 
 use std::collections::BTreeSet;
 
-use hopbench_model::secret::SecretHeaders;
+use hopbench_model::secret::Secrets;
 use hopbench_model::{
     Bounds, Cell, Fault, Job, Nanos, Path, Plan, Point, Record, RunFile, RunStatus, SECOND, Tick,
 };
@@ -54,7 +54,7 @@ pub struct Campaign {
     /// Trials of searches that were measured before.
     searched: Vec<Searched>,
     notes: Vec<String>,
-    secrets: SecretHeaders,
+    secrets: Secrets,
     ended: Ended,
     budget: Budget,
     /// Time for the rounds alone, where the plan says it.
@@ -113,7 +113,7 @@ impl Campaign {
         notes.extend(start::differences(folder.run(), &ours));
         let budget = Budget::of(&folder.run().plan);
         let rounds_budget = Budget::of_rounds(folder.run());
-        let secrets = SecretHeaders::default();
+        let secrets = Secrets::default();
         Self {
             folder,
             ours,
@@ -129,9 +129,9 @@ impl Campaign {
         }
     }
 
-    /// The same with the values of the plan's secret headers, which no file has.
+    /// The same with the secrets of the plan, which no file has.
     #[must_use]
-    pub fn with_secrets(self, secrets: SecretHeaders) -> Self {
+    pub fn with_secrets(self, secrets: Secrets) -> Self {
         Self { secrets, ..self }
     }
 

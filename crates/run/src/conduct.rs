@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use hopbench_control::secret::random_bytes;
-use hopbench_model::secret::SecretHeaders;
+use hopbench_model::secret::Secrets;
 use hopbench_model::{EndReport, Fault, Job, Nanos, Pattern, SECOND, Transport};
 use hopbench_sys::clock;
 use hopbench_wire::{FlowKey, Prepare, Role, ToAgent};
@@ -77,8 +77,7 @@ const HEAD_START_REMOTE: Nanos = 50_000_000;
 const HEAD_START_EACH: Nanos = 200_000;
 
 /// Runs one trial between `ends`, each of whose clients does `job` and connects to `target`;
-/// `watch` is who takes part besides. The values of secret headers in the job go to the clients'
-/// agents only.
+/// `watch` is who takes part besides. The secrets in the job go to the clients' agents only.
 ///
 /// # Errors
 /// What kept the load from starting, or left nothing to report. What breaks later is in the
@@ -205,7 +204,7 @@ fn orders(
     let number = random()?;
     let clients = u32::try_from(ends.clients.len()).unwrap_or(u32::MAX);
     let mut together = workload.together(job, clients);
-    SecretHeaders::default().take(&job.workload, &mut together);
+    Secrets::default().take(&job.workload, &mut together);
     if let Some(problem) = together.problems().first() {
         return Err(Fault::input(format!("{clients} clients together: {problem}")));
     }

@@ -6,17 +6,17 @@
 //!   it is one of failures;
 //! - [`Campaign`]: a whole plan in rounds, on any testbed; [`Profiling`]: the cells of it that are
 //!   profiled;
-//! - [`headers_known`]: whether all values of a plan's secret headers are known;
+//! - [`secrets_known`]: whether all secrets of a plan are known;
 //! - [`results`]: the folder that holds what a campaign measured.
 
 mod assemble;
 mod campaign;
 mod conduct;
 mod failed;
-mod headers;
 mod limited;
 mod metered;
 pub mod results;
+mod secrets;
 mod warnings;
 
 pub use assemble::{ProxySaid, Setting, record};
@@ -27,7 +27,7 @@ pub use campaign::{
 pub use conduct::agent_connection::AgentConnection;
 pub use conduct::{Edges, Ends, StandingOrders, TrialResult, Watch, Watcher, conduct};
 pub use failed::failed_exchanges;
-pub use headers::{headers_known, variable};
 pub use hopbench_control::resolve::{Target, resolve};
 pub use limited::link_rate::LinkRate;
 pub use metered::UnderLoad;
+pub use secrets::{secrets_known, variable};

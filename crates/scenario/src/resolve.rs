@@ -8,7 +8,7 @@ mod twin;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use hopbench_model::secret::SecretHeaders;
+use hopbench_model::secret::Secrets;
 use hopbench_model::units::Span;
 use hopbench_model::{Cell, PLAN_SCHEMA, Path, Plan, Subject, TestbedSpec, Via};
 
@@ -80,9 +80,9 @@ pub struct Resolved {
     pub plan: Plan,
     /// What the scenario says that does not hold on the testbed that was chosen, a line each.
     pub notes: Vec<String>,
-    /// The values of secret headers, which the plan does not have.
-    pub secrets: SecretHeaders,
-    /// The scenario as it was written, without those values.
+    /// Its secrets, which the plan does not have.
+    pub secrets: Secrets,
+    /// The scenario as it was written, without them.
     pub text: String,
 }
 
@@ -197,7 +197,7 @@ fn resolve(
     rounds::check_metric(&fields, stop.as_ref(), &points, problems);
     let (paths, named_paths) = (paths?, named_paths?);
     // Also of points that are on no path: the text has them.
-    let mut secrets = SecretHeaders::default();
+    let mut secrets = Secrets::default();
     points.iter_mut().for_each(|point| secrets.take(&point.workload, &mut point.job));
     let cells = cells(named_paths.len(), &measured);
     if problems.count() == before {

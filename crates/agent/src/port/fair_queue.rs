@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
 use hopbench_model::{Nanos, Source};
 
@@ -23,11 +24,18 @@ pub(crate) struct FairQueue<T> {
     sources: BTreeMap<Source, BTreeSet<u64>>,
     /// How many a source has, and its oldest: the last is the next to go.
     ranks: BTreeMap<(usize, Reverse<u64>), Source>,
+    /// The source that had the last turn.
+    last: Option<Source>,
 }
 
 impl<T> FairQueue<T> {
     pub(crate) fn new() -> Self {
-        Self { members: BTreeMap::new(), sources: BTreeMap::new(), ranks: BTreeMap::new() }
+        Self {
+            members: BTreeMap::new(),
+            sources: BTreeMap::new(),
+            ranks: BTreeMap::new(),
+            last: None,
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -69,6 +77,23 @@ impl<T> FairQueue<T> {
     pub(crate) fn displace(&mut self) -> Option<(Origin, T)> {
         let (_, source) = self.ranks.last_key_value()?;
         let oldest = *self.sources.get(source)?.first()?;
+        self.remove(oldest)
+    }
+
+    /// Removes the oldest of a source that has more than `most`, if others have some, too.
+    pub(crate) fn displace_of(&mut self, source: Source, most: usize) -> Option<(Origin, T)> {
+        let numbers = self.sources.get(&source).filter(|numbers| numbers.len() > most)?;
+        let oldest = *numbers.first().filter(|_| self.sources.len() > 1)?;
+        self.remove(oldest)
+    }
+
+    /// Removes the oldest of the source whose turn it is. Those that have some take turns.
+    pub(crate) fn pop_turn(&mut self) -> Option<(Origin, T)> {
+        let behind =
+            |last: Source| self.sources.range((Bound::Excluded(last), Bound::Unbounded)).next();
+        let next = self.last.and_then(behind).or_else(|| self.sources.first_key_value());
+        let (source, oldest) = next.and_then(|(source, all)| Some((*source, *all.first()?)))?;
+        self.last = Some(source);
         self.remove(oldest)
     }
 
@@ -123,6 +148,31 @@ mod tests {
         assert_eq!(queue.remove(9).unwrap().0.number, 9);
         assert_eq!(queue.displace().unwrap().0.number, 8);
         assert!(queue.displace().is_none() && queue.sources.is_empty() && queue.ranks.is_empty());
+    }
+
+    #[test]
+    fn sources_take_turns_however_many_they_have() {
+        let mut queue = FairQueue::new();
+        for (number, source) in (0..).zip([1, 1, 1, 3, 3, 2]) {
+            queue.add(origin(number, source), (), 10);
+        }
+        let turns: Vec<u64> =
+            std::iter::from_fn(|| queue.pop_turn()).map(|(origin, ())| origin.number).collect();
+        assert_eq!(turns, [0, 5, 3, 1, 4, 2]);
+    }
+
+    #[test]
+    fn a_source_has_no_more_than_its_part_beside_others() {
+        let mut queue = FairQueue::new();
+        (0..5).for_each(|number| drop(queue.add(origin(number, 1), (), 10)));
+        let source = Source::V4(1);
+        assert!(queue.displace_of(source, 2).is_none(), "it is alone");
+        queue.add(origin(5, 2), (), 10);
+        let gone: Vec<u64> = std::iter::from_fn(|| queue.displace_of(source, 2))
+            .map(|(origin, ())| origin.number)
+            .collect();
+        assert_eq!((gone, queue.of(source), queue.len()), (vec![0, 1, 2], 2, 3));
+        assert!(queue.displace_of(Source::V4(9), 0).is_none(), "it has none");
     }
 
     #[test]

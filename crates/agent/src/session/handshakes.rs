@@ -19,6 +19,8 @@ use crate::port::pending::Newcomer;
 /// this many of one source displace each other only when they come faster than this thread can
 /// answer them.
 const MOST: usize = 512;
+/// Those of one source, while others have some, too.
+const MOST_OF_SOURCE: usize = MOST / 2;
 /// Newcomers whose handshake has not begun: they come faster than they are answered.
 const MOST_WAITING: usize = 256;
 /// Handshakes that begin before those under way get their turn.
@@ -107,8 +109,10 @@ impl HandshakeQueue {
         drop(gone);
     }
 
+    /// The next one to begin with: a source that comes faster than it is answered does not keep
+    /// others waiting.
     fn take(&self) -> Option<Newcomer> {
-        self.lock().pop_first().map(|(_, newcomer)| newcomer)
+        self.lock().pop_turn().map(|(_, newcomer)| newcomer)
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, FairQueue<Newcomer>> {
@@ -163,6 +167,7 @@ impl HandshakeThread {
             channel.set_most(MOST_HELLO);
             if self.epoll.add_for_reading(channel.readiness(), origin.number).is_ok() {
                 drop(self.channels.add(origin, channel, MOST));
+                drop(self.channels.displace_of(origin.source, MOST_OF_SOURCE));
                 self.go_on(origin.number);
             }
         }
@@ -190,5 +195,32 @@ impl HandshakeThread {
             channel.set_most(MAX_ORDER);
             (self.known)(channel, hello);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hopbench_model::Source;
+    use hopbench_sys::Socket;
+
+    use super::*;
+    use crate::port::fair_queue::Origin;
+
+    #[test]
+    fn a_source_that_floods_leaves_others_their_turn() {
+        let queue = HandshakeQueue {
+            waiting: Mutex::new(FairQueue::new()),
+            stop: AtomicBool::new(false),
+            waker: Waker::new().unwrap(),
+        };
+        let enter = |number: u64, source: u32| {
+            let origin = Origin { number, source: Source::V4(source), since: number };
+            let socket = Socket::tcp("127.0.0.1:1".parse().unwrap()).unwrap();
+            queue.enter(Newcomer { origin, socket });
+        };
+        (0..200).for_each(|number| enter(number, 1));
+        [200, 201].into_iter().for_each(|number| enter(number, 2));
+        let began = std::iter::from_fn(|| queue.take()).map(|newcomer| newcomer.origin.number);
+        assert_eq!(began.take(5).collect::<Vec<_>>(), [0, 200, 1, 201, 2]);
     }
 }

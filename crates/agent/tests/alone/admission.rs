@@ -3,22 +3,25 @@
 mod flood;
 mod relay;
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::flows::{self, is_closed, welcomed};
-use crate::session::{Conductor, job, key, prepare, server};
+use crate::flows::{self, healthy, is_closed, welcomed};
+use crate::session::{Conductor, job, key, options, prepare, server};
 use crate::{alone, shared};
 use flood::{Flood, connect_from};
-use hopbench_agent::{Limits, hello};
+use hopbench_agent::{Limits, Options, Server, hello};
 use hopbench_control::secret::Secret;
 use hopbench_control::{Channel, tls};
 use hopbench_model::{Job, Nanos, SECOND, Timing};
 use hopbench_sys::clock;
 use hopbench_wire::{FLOW_ACCEPTED, FlowKind, FromAgent, Role, ToAgent};
 use relay::Relay;
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection, RootCertStore};
 use serde_json::json;
 
 const MS: Nanos = 1_000_000;
@@ -50,6 +53,71 @@ fn client_hello() -> Vec<u8> {
     record.truncate(got);
     assert_eq!(got, 5 + usize::from(u16::from_be_bytes([record[3], record[4]])), "one record");
     record
+}
+
+/// What a client of the HTTP target says first over TLS: it names a server.
+fn https_hello() -> Vec<u8> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(RootCertStore::empty())
+        .with_no_client_auth();
+    let name = ServerName::try_from("agent.test").unwrap();
+    let mut client = ClientConnection::new(Arc::new(config), name).unwrap();
+    let mut record = Vec::new();
+    client.write_tls(&mut record).unwrap();
+    record
+}
+
+/// Whether the agent has closed a connection, behind what it said on it.
+fn is_over(stream: &mut TcpStream) -> bool {
+    stream.set_nonblocking(true).unwrap();
+    loop {
+        match stream.read(&mut [0; 4096]) {
+            Ok(0) => return true,
+            Ok(_) => {}
+            Err(error) => return error.kind() != ErrorKind::WouldBlock,
+        }
+    }
+}
+
+/// Handshakes that are not gone on with, at a target that others are connected to.
+#[test]
+fn handshakes_of_one_source_leave_room_for_others() {
+    let _alone = alone();
+    let server = Server::start(&Options { http: true, ..options(Limits::default()) }).unwrap();
+    let agent = server.address();
+    let (hello, began) = (https_hello(), clock::now());
+    let shakes = |from| {
+        let mut stream = connect_from(from, agent).unwrap();
+        stream.write_all(&hello).unwrap();
+        stream
+    };
+    // Where it is alone, it may have as many as there are places.
+    let mut strangers: Vec<TcpStream> = (0..300).map(|_| shakes(STRANGER)).collect();
+    let answered = |stream: &mut TcpStream| {
+        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        let mut first = [0];
+        // A record of a handshake.
+        stream.read_exact(&mut first).is_ok_and(|()| first == [22])
+    };
+    assert!(strangers.iter_mut().all(answered), "it was alone");
+    assert!(!strangers.iter_mut().any(is_over), "it was alone");
+    let mut other = healthy(agent).unwrap();
+    strangers.extend((0..300).map(|_| shakes(STRANGER)));
+    assert!(answered(&mut shakes(OURS)), "another source was kept out");
+    let give_up = clock::now() + 10 * SECOND;
+    let mut open = 600;
+    while open > 300 && clock::now() < give_up {
+        clock::sleep_until(clock::now() + 50 * MS);
+        open = strangers.iter_mut().map(|stream| usize::from(!is_over(stream))).sum();
+    }
+    // Each newcomer took the place of one: 300 were more than its quarter of 1024 already. After
+    // 10 s their time is over.
+    let is_late = clock::now() - began > 9 * SECOND;
+    assert!(open == 300 || open < 300 && is_late, "{open} handshakes of one source");
+    assert!(!is_over(&mut other), "another source was displaced");
 }
 
 /// What strangers say of themselves, from nothing to all that they can say without the token.

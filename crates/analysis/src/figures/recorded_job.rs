@@ -92,6 +92,8 @@ impl<'a> RecordedJob<'a> {
                         let bytes = Bytes(digits.len() as u64 / 2);
                         format!("{} of {bytes}", name.trim_end_matches("-hex"))
                     }
+                    // Of certificates it is enough that there are some.
+                    Value::String(text) if text.starts_with("-----BEGIN ") => name,
                     value => format!("{name} {}", spoken(value)?),
                 })
             })
@@ -152,6 +154,10 @@ mod tests {
         assert_eq!(RecordedJob(&job).params(), ["gso 4", "size 1KiB", "udp"]);
         let job = json!({"params": {"headers": ["authorization: Bearer x", ["cookie", "y"]]}});
         assert_eq!(RecordedJob(&job).params(), ["headers authorization, cookie"]);
+        let pem = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+        let job = json!({"params": {"tls_certificates": pem, "tls_private_key": "<redacted>"}});
+        let expected = ["tls-certificates", "tls-private-key <redacted>"];
+        assert_eq!(RecordedJob(&job).params(), expected);
         assert!(RecordedJob(&Value::Null).params().is_empty());
         assert_eq!(
             RecordedJob(&json!({"schedule": {"rate": 5.0}})).schedule(),

@@ -12,7 +12,7 @@ use hopbench_agent::{hello, local};
 use hopbench_load::ScheduleArguments;
 use hopbench_load::http::Url;
 use hopbench_load::workload::{Workload, points};
-use hopbench_model::secret::SecretHeaders;
+use hopbench_model::secret::Secrets;
 use hopbench_model::{EngineKind, Fault, Job, Problem, Record, Transport};
 use hopbench_run::{
     AgentConnection, Ends, Setting, Target, Watch, conduct, record, resolve, variable,
@@ -74,7 +74,7 @@ pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Resu
     problems.extend(job.client_cpus.as_ref().and_then(absent));
     // Checked with their values, and then without them in all that is shown.
     let checked = trials(workload, &job, &common.job.engine, problems)?;
-    let mut secrets = SecretHeaders::default();
+    let mut secrets = Secrets::default();
     secrets.take(workload.name(), &mut job);
     secrets.restored(workload.name(), &job, variable)?;
     let trials = checked.into_iter().map(|(point, mut job)| {
@@ -190,8 +190,8 @@ struct Session {
     ends: Ends,
     interrupt: Interrupt,
     json: bool,
-    /// The values of the job's secret headers.
-    secrets: SecretHeaders,
+    /// The secrets of the job.
+    secrets: Secrets,
     run_id: String,
 }
 

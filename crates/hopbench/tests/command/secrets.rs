@@ -38,7 +38,11 @@ fn target() -> (SocketAddr, Arc<Mutex<String>>) {
 }
 
 fn silent(done: &Finished) {
-    assert!(!done.stdout.contains(SECRET) && !done.stderr.contains(SECRET), "{}", done.story());
+    hides(done, SECRET);
+}
+
+fn hides(done: &Finished, secret: &str) {
+    assert!(!done.stdout.contains(secret) && !done.stderr.contains(secret), "{}", done.story());
 }
 
 #[test]
@@ -95,10 +99,14 @@ fn scenario(headers: &str, name: &str) -> String {
 
 /// No file of a folder has the secret.
 fn clean(folder: &Path) {
+    clean_of(folder, SECRET);
+}
+
+fn clean_of(folder: &Path, secret: &str) {
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("a file").path();
         assert!(
-            !fs::read_to_string(&path).expect("a text").contains(SECRET),
+            !fs::read_to_string(&path).expect("a text").contains(secret),
             "{} has it",
             path.display()
         );
@@ -149,6 +157,77 @@ fn a_run_keeps_no_secret_and_is_resumed_with_the_scenario() {
     assert_eq!(resumed.code, Some(0), "{}", resumed.story());
     silent(&resumed);
     clean(&bench.out());
+    bench.results().whole();
+}
+
+/// A certificate and its key in one text, and a line of the key.
+fn client_certificate() -> (String, String) {
+    let own = rcgen::generate_simple_self_signed(["client.test".to_owned()]);
+    let own = own.expect("a certificate");
+    let key = own.signing_key.serialize_pem();
+    let line = key.lines().nth(1).expect("its first line").to_owned();
+    (format!("{}{key}", own.cert.pem()), line)
+}
+
+#[test]
+fn a_private_key_by_hand_is_not_shown() {
+    let (agent, folder) = (Agent::insecure(&["--http"]), tempfile::tempdir().expect("a folder"));
+    let (both, line) = client_certificate();
+    let file = folder.path().join("client.pem");
+    fs::write(&file, both).expect("written");
+    let (url, file) = (format!("https://{}/", agent.target()), file.to_string_lossy());
+    for format in ["json", "text"] {
+        let done = run(&mut program(&[
+            "http",
+            &url,
+            "--insecure-tls",
+            "--tls-cert",
+            &file,
+            "-t",
+            "100ms",
+            "--warmup",
+            "0",
+            "--format",
+            format,
+        ]));
+        assert_eq!(done.code, Some(0), "{}", done.story());
+        hides(&done, &line);
+        let shown = r#""tls_private_key":"<redacted>""#;
+        assert!(format == "text" || done.stdout.contains(shown), "{}", done.story());
+    }
+    let alone = run(&mut program(&["http", &url, "--tls-key", &file]));
+    assert_eq!(alone.code, Some(2), "{}", alone.story());
+    assert!(alone.stderr.contains("--tls-key: found `"), "{}", alone.story());
+}
+
+#[test]
+fn a_run_keeps_no_private_key_and_is_resumed_with_the_scenario() {
+    let Some(_turn) = outside() else { return };
+    let bench = Bench::new(User::all()[0], "");
+    let (both, line) = client_certificate();
+    let file = bench.work().join("client.pem");
+    fs::write(&file, both).expect("written");
+    let workload = format!("{{http: {{tls: true, tls-cert: {}, response: 1KiB}}}}", file.display());
+    let text = format!(
+        "name: key\nrounds: 1\ntime: 100ms\nwarmup: 20ms\ninterval: 50ms\npaths: {{host: host@a -> host@b}}\n\
+         workloads: {{web: {workload}}}\n"
+    );
+    fs::write(bench.scenario(), text).expect("written");
+    let plan = run(&mut bench.command(&["plan", &bench.scenario(), "--format", "json"]));
+    assert!(plan.code == Some(0) && plan.stdout.contains("<redacted>"), "{}", plan.story());
+    hides(&plan, &line);
+    let done = bench.run(&["--format", "json"]);
+    assert_eq!(done.code, Some(0), "{}", done.story());
+    hides(&done, &line);
+    clean_of(&bench.out(), &line);
+    fs::write(bench.out().join("records.jsonl"), "").expect("written");
+    let refused = bench.resume(&[]);
+    assert_eq!(refused.code, Some(2), "{}", refused.story());
+    assert!(refused.stderr.contains("--tls-cert was not kept"), "{}", refused.story());
+    let resumed = bench.resume(&[&bench.scenario()]);
+    assert_eq!(resumed.code, Some(0), "{}", resumed.story());
+    hides(&resumed, &line);
+    clean_of(&bench.out(), &line);
     bench.results().whole();
 }
 

@@ -66,7 +66,13 @@ impl TargetConnection {
 impl Flow for TargetConnection {
     fn start(&mut self, now: Nanos) -> Op {
         match self {
-            Self::Single(flow, _) => flow.start(now),
+            Self::Single(flow, parts) => {
+                // Over TLS, this is when the handshake is over.
+                if let Some(Parts { activity: Some(activity), .. }) = parts {
+                    activity.stands();
+                }
+                flow.start(now)
+            }
             Self::Multiplexed(flow) => flow.start(now),
         }
     }

@@ -8,6 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use hopbench_model::{Nanos, Source, makes_room};
 use hopbench_sys::Socket;
 
+/// One source gets at most this part of the places for handshakes of TLS, while others are there:
+/// each costs the worker as much as many requests.
+const HANDSHAKES: usize = 4;
+
 /// The connections of strangers. When there are too many, one of the source that has the most goes:
 /// the one that has moved no byte for the longest time. A table full of silent connections keeps
 /// nobody out, and one source does not displace another.
@@ -30,6 +34,8 @@ struct Entry {
 pub(super) struct Activity {
     moved: AtomicU64,
     displaced: AtomicBool,
+    /// Whether its handshake of TLS is under way.
+    shakes: AtomicBool,
 }
 
 impl Activity {
@@ -37,6 +43,11 @@ impl Activity {
     #[inline]
     pub(super) fn moved(&self, now: Nanos) {
         self.moved.store(now, Ordering::Relaxed);
+    }
+
+    /// It is there for requests: its handshake is over, if there was one.
+    pub(super) fn stands(&self) {
+        self.shakes.store(false, Ordering::Relaxed);
     }
 
     /// Whether another connection took its place.
@@ -51,11 +62,21 @@ impl ConnectionTable {
         Arc::new(Self { most, table: Mutex::default() })
     }
 
-    /// Enters a connection that came from `source` at `now`; another one is cut off where the table
-    /// is full.
-    pub(super) fn enter(&self, socket: &Arc<Socket>, source: Source, now: Nanos) -> Arc<Activity> {
-        let activity =
-            Arc::new(Activity { moved: AtomicU64::new(now), displaced: AtomicBool::new(false) });
+    /// Enters a connection that came from `source` at `now`, and begins with a handshake of TLS
+    /// (`shakes`) or not. Another one is cut off where the table is full, or where its source has
+    /// too many handshakes under way.
+    pub(super) fn enter(
+        &self,
+        socket: &Arc<Socket>,
+        source: Source,
+        now: Nanos,
+        shakes: bool,
+    ) -> Arc<Activity> {
+        let activity = Arc::new(Activity {
+            moved: AtomicU64::new(now),
+            displaced: AtomicBool::new(false),
+            shakes: AtomicBool::new(shakes),
+        });
         // Every statement leaves a whole table.
         let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
         if table.len() >= self.most {
@@ -64,12 +85,10 @@ impl ConnectionTable {
         while table.len() >= self.most {
             let idle = |entry: &Entry| (entry.source, entry.activity.moved.load(Ordering::Relaxed));
             let Some(one) = makes_room(table.iter().map(idle)) else { break };
-            // Its worker sees the end of the connection and leaves it, even if it waits for a time.
-            let gone = table.swap_remove(one);
-            gone.activity.displaced.store(true, Ordering::Release);
-            if let Some(socket) = gone.socket.upgrade() {
-                socket.shutdown(Shutdown::Both);
-            }
+            table.swap_remove(one).cut_off();
+        }
+        if shakes && let Some(one) = oldest_handshake(&table, source, self.most / HANDSHAKES) {
+            table.swap_remove(one).cut_off();
         }
         table.push(Entry {
             activity: Arc::clone(&activity),
@@ -78,6 +97,38 @@ impl ConnectionTable {
         });
         activity
     }
+}
+
+impl Entry {
+    fn is_there(&self) -> bool {
+        self.socket.strong_count() > 0
+    }
+
+    /// Its worker sees the end of the connection and leaves it, even if it waits for a time.
+    fn cut_off(self) {
+        self.activity.displaced.store(true, Ordering::Release);
+        if let Some(socket) = self.socket.upgrade() {
+            socket.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+/// The oldest handshake of a source that has `most` of them under way or more, while others are
+/// there; `None`: it may have one more.
+fn oldest_handshake(table: &[Entry], source: Source, most: usize) -> Option<usize> {
+    let (mut others, mut under_way, mut oldest) = (false, 0, None);
+    for (at, entry) in table.iter().enumerate().filter(|(_, entry)| entry.is_there()) {
+        if entry.source != source {
+            others = true;
+        } else if entry.activity.shakes.load(Ordering::Relaxed) {
+            under_way += 1;
+            let since = entry.activity.moved.load(Ordering::Relaxed);
+            if oldest.is_none_or(|(first, _)| since < first) {
+                oldest = Some((since, at));
+            }
+        }
+    }
+    oldest.filter(|_| others && under_way >= most.max(1)).map(|(_, at)| at)
 }
 
 #[cfg(test)]
@@ -107,9 +158,9 @@ mod tests {
     fn one_source_displaces_no_other() {
         let table = ConnectionTable::new(3);
         let connections = connections(6);
-        table.enter(&connections[0].1, Source::V4(2), 10);
+        table.enter(&connections[0].1, Source::V4(2), 10, false);
         for (i, now) in (1..6).zip(20..) {
-            table.enter(&connections[i].1, Source::V4(1), now).moved(now);
+            table.enter(&connections[i].1, Source::V4(1), now, false).moved(now);
         }
         let cut: Vec<_> = connections.iter().map(|(ours, _)| is_cut(ours)).collect();
         assert_eq!(
@@ -120,10 +171,32 @@ mod tests {
     }
 
     #[test]
+    fn a_source_has_a_quarter_of_the_places_for_its_handshakes_beside_others() {
+        let table = ConnectionTable::new(8);
+        let connections = connections(8);
+        let enter = |i: usize, source, shakes| {
+            table.enter(&connections[i].1, Source::V4(source), i as Nanos, shakes)
+        };
+        let activities: Vec<_> = (0..4).map(|i| enter(i, 1, true)).collect();
+        let cut = || -> Vec<bool> { connections.iter().map(|(ours, _)| is_cut(ours)).collect() };
+        assert_eq!(cut(), [false; 8], "it is alone");
+        enter(4, 2, false);
+        activities[1].stands();
+        // Three are under way, and two may be.
+        enter(5, 1, true);
+        assert_eq!(cut()[..4], [true, false, false, false]);
+        enter(6, 1, true);
+        assert_eq!(cut()[..4], [true, false, true, false], "one that stands is no handshake");
+        enter(7, 1, false);
+        assert_eq!(cut()[3..], [false; 5], "nor is one without TLS");
+        assert!(activities[0].is_displaced() && !activities[1].is_displaced());
+    }
+
+    #[test]
     fn the_longest_idle_goes_and_who_is_gone_counts_no_more() {
         let table = ConnectionTable::new(3);
         let connections = connections(5);
-        let enter = |i: usize, now| table.enter(&connections[i].1, Source::V4(1), now);
+        let enter = |i: usize, now| table.enter(&connections[i].1, Source::V4(1), now, false);
         let first = enter(0, 10);
         enter(1, 20);
         enter(2, 30);
@@ -137,7 +210,7 @@ mod tests {
         drop(socket);
         assert_eq!(left.read(&mut [0]).unwrap(), 0);
         let (ours, socket) = connections.pop().unwrap();
-        table.enter(&socket, Source::V4(1), 60);
+        table.enter(&socket, Source::V4(1), 60, false);
         assert!(!is_cut(&ours) && !is_cut(&connections[0].0) && !is_cut(&connections[2].0));
     }
 }

@@ -35,7 +35,7 @@ pub(super) struct MultiplexedTarget {
     share: MemoryShare,
     serving: Serving,
     responder: Responder,
-    /// Answers that wait: until when, and their streams.
+    /// Answers that wait, and calls whose requests are not all there: until when, and their streams.
     delayed: BinaryHeap<Reverse<(Nanos, u32)>>,
     state: State,
     /// Bytes that came before a request showed what it has to.
@@ -108,7 +108,8 @@ impl MultiplexedTarget {
     fn received(&mut self, bytes: &[u8], now: Nanos, out: &mut Recorder) -> Op {
         self.unjudged += bytes.len() as u64;
         let was_inside = self.serving.is_inside();
-        let read = self.serving.receive(bytes);
+        let read = self.serving.receive(bytes, now);
+        self.delayed.extend(self.serving.take_timed().map(Reverse));
         if self.serving.is_known() {
             out.count(Counter::ReceivedBytes, std::mem::take(&mut self.unjudged));
         }
@@ -165,14 +166,14 @@ impl MultiplexedTarget {
     /// Decides when the requests that are due are answered; how many there were.
     fn decide(&mut self, now: Nanos) -> u64 {
         let mut begun = 0;
-        while let Some((number, request, is_refused)) = self.serving.next_request() {
+        while let Some((number, request, is_refused)) = self.serving.next_request(now) {
             begun += u64::from(!request.is_answered());
             let delay_ns =
                 if is_refused { 0 } else { self.responder.decide(request, now).delay_ns };
             self.delayed.push(Reverse((now + delay_ns, number)));
         }
-        // What was taken back waits for nothing.
-        if self.delayed.len() > 2 * self.settings.multiplexed.most_streams {
+        // What is over waits for nothing. A stream that is open has two places at most.
+        if self.delayed.len() > 4 * self.settings.multiplexed.most_streams {
             let serving = &self.serving;
             self.delayed.retain(|Reverse((_, number))| serving.has(*number));
         }
@@ -351,7 +352,7 @@ mod tests {
 
     use super::super::timeouts::Timeouts;
     use super::*;
-    use crate::http::grpc::{BIDI_STREAM, EchoRequest};
+    use crate::http::grpc::{BIDI_STREAM, EchoRequest, UNARY};
     use crate::http::h2::PREFACE;
     use crate::measure::recorder::Live;
     use crate::measure::window::Window;
@@ -454,6 +455,29 @@ mod tests {
         let message = frame(DATA, 0, 1, &message);
         assert!((1..20).all(|n| stranger.says(&message, SECOND + n * 9 * SECOND)));
         assert!(!stranger.says(&message, SECOND + 19 * 9 * SECOND + 11 * SECOND));
+    }
+
+    /// Whatever is missing of its request, and whether it comes or not.
+    #[test]
+    fn a_call_ends_at_its_deadline() {
+        let mut stranger = Stranger::new();
+        let fields =
+            [(":path", UNARY), ("content-type", "application/grpc"), ("grpc-timeout", "50m")];
+        let message = EchoRequest::default().message(b"payload");
+        let until = SECOND + 50_000_000;
+        assert!(stranger.says(&asks(1, 0, &fields), SECOND));
+        assert!(stranger.says(&frame(DATA, 0, 1, &message[..3]), until - 1));
+        assert_eq!((stranger.target.deadline(), stranger.target.serving.open()), (Some(until), 1));
+        stranger.target.on(Event::TimedOut, until, &mut stranger.out);
+        assert_eq!((stranger.target.state, stranger.target.serving.open()), (State::Writing, 0));
+        stranger.take(until);
+        assert!(stranger.says(&frame(DATA, LAST, 1, &message[3..]), until + 1), "nobody waits");
+        // All of it comes before the timer goes off.
+        let both = [asks(3, 0, &fields), frame(DATA, LAST, 3, &message)].concat();
+        assert!(stranger.says(&both, 2 * SECOND));
+        assert_eq!(stranger.target.serving.open(), 0);
+        let idle = stranger.target.until.idle;
+        assert_eq!(stranger.target.deadline(), Some(idle), "an answer leaves no timer");
     }
 
     /// While an answer is sent the client has not the next word.

@@ -10,6 +10,8 @@
 //! ```
 
 mod client;
+mod error;
+mod identity;
 mod layer;
 mod reach;
 mod records;
@@ -25,6 +27,9 @@ use std::sync::{Arc, LazyLock};
 use hopbench_model::{Fault, LatencyKind, Nanos};
 
 pub(crate) use self::client::{TlsClient, TlsClientSettings, TlsClients};
+pub(crate) use self::error::reason;
+use self::error::{broken, early_end};
+pub(crate) use self::identity::Identity;
 pub(crate) use self::layer::Layer;
 pub(crate) use self::reach::reach;
 use self::records::Records;
@@ -393,6 +398,8 @@ impl<F: Flow> Flow for Secured<F> {
                 if self.records.has_outgoing() { Op::Send } else { self.sent_all(now, out) }
             }
             (State::Connecting, Event::Connected) => self.shake(now, out),
+            // A handshake costs more than to be cut off.
+            (State::Shaking, Event::Received(_)) if self.inner.is_displaced() => Op::End,
             (State::Shaking, Event::Received(bytes)) => {
                 self.records.received(bytes);
                 self.go_on(now, out)
@@ -458,14 +465,4 @@ impl<F: Flow> Flow for Secured<F> {
 fn common_filler() -> &'static [u8] {
     static FILLER: LazyLock<Arc<[u8]>> = LazyLock::new(|| filler::filler(MOST_PLAIN));
     &FILLER
-}
-
-/// The peer ended the connection inside the handshake.
-fn early_end() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "the connection ended inside the TLS handshake")
-}
-
-/// An error of TLS as one of its connection.
-fn broken(error: &rustls::Error) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, format!("TLS: {error}"))
 }

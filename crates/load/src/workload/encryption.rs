@@ -42,6 +42,7 @@ impl FlowTls {
             name: "hopbench",
             authorities: None,
             trusts_anybody: true,
+            identity: None,
             version: self.tls_version.as_deref(),
             cipher: self.tls_cipher.as_deref(),
             resumes: !self.no_tls_resumption,

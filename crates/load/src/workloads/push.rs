@@ -34,7 +34,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::flow::handshake::Handshake;
 use crate::worker::accepted::{Accepted, Acceptor};
 use crate::worker::dial::{SocketOptions, Transport};
+use crate::worker::secured::{self, Layer};
 use crate::worker::workers::{self, Context, Workers, WorkersSetup};
+use crate::workload::encryption::FlowTls;
 use crate::workload::figures;
 use crate::workload::typed::TypedWorkload;
 use crate::workload::{Figures, TrialReports};
@@ -63,6 +65,9 @@ pub(super) struct Params {
     /// Spread the connections' messages over the period, or send them all at once
     #[arg(long, value_enum, default_value = "spread")]
     stagger: Stagger,
+    #[command(flatten)]
+    #[serde(flatten)]
+    tls: FlowTls,
 }
 
 /// How the schedules of several connections lie to each other.
@@ -103,9 +108,10 @@ impl Params {
         }
     }
 
-    fn setup(&self) -> WorkersSetup {
+    /// For receives of so many bytes.
+    fn setup(&self, receive_bytes: usize) -> WorkersSetup {
         WorkersSetup {
-            receive_bytes: CHUNK,
+            receive_bytes: self.tls.receive_bytes(receive_bytes),
             fill_bytes: self.size().min(CHUNK),
             options: SocketOptions::default(),
             transport: Transport::Tcp,
@@ -121,7 +127,7 @@ impl TypedWorkload for Params {
     const CODE: u8 = 2;
 
     fn metrics(&self) -> Vec<String> {
-        figures::names(&[&[
+        let own = [
             "messages_per_s",
             "messages",
             "min_messages_per_connection",
@@ -133,7 +139,8 @@ impl TypedWorkload for Params {
             "intended_per_s",
             "unsent",
             "late",
-        ]])
+        ];
+        figures::names(&[&own, secured::FIGURES])
     }
 
     fn latency(_: &Job) -> Option<LatencyKind> {
@@ -158,6 +165,7 @@ impl TypedWorkload for Params {
                 "more than 0 and at most 1 000 000 messages a second",
             ));
         }
+        out.extend(self.tls.problems());
         out
     }
 
@@ -174,14 +182,11 @@ impl TypedWorkload for Params {
         let timeout = context.job.timing.timeout_ns;
         let clocks =
             Clocks { server_offset_ns: context.peer_clock_offset_ns, shared: context.shared_clock };
-        workers::client(context, &params.setup(), move |flow| {
-            Handshake::new(
-                handshake.clone(),
-                flow,
-                false,
-                timeout,
-                PushClient::new(params.size(), clocks),
-            )
+        let tls = self.tls.clients(context)?;
+        workers::client(context, &params.setup(CHUNK), move |flow| {
+            let client = PushClient::new(params.size(), clocks);
+            let inner = Layer::standing(tls.of_flow(flow), timeout, client);
+            Handshake::new(handshake.clone(), flow, false, timeout, inner)
         })
     }
 
@@ -189,13 +194,12 @@ impl TypedWorkload for Params {
         let params = self.clone();
         let connections = context.job.connections;
         // The client says nothing after its handshake.
-        let setup = WorkersSetup { receive_bytes: 64, ..params.setup() };
+        let setup = params.setup(64);
+        let tls = self.tls.server(context)?;
         workers::server(context, &setup, move |accepted: &Accepted| {
-            PushServer::new(
-                params.size(),
-                params.period(),
-                params.phase(accepted.flow, connections),
-            )
+            let phase = params.phase(accepted.flow, connections);
+            let server = PushServer::new(params.size(), params.period(), phase);
+            Layer::accepted(tls.as_ref(), server)
         })
     }
 
@@ -209,6 +213,7 @@ impl TypedWorkload for Params {
             figures::completed_per_s(client, client.drained.of(Counter::Counted), true),
         );
         out.metric("received_bits_per_s", figures::per_s(client, Counter::ReceivedBytes) * 8.0);
+        figures::of_tls(&mut out, client);
         for name in [MIN_MESSAGES, MAX_MESSAGES] {
             if let Some(messages) = client.extra.get(name) {
                 out.metric(name, *messages);

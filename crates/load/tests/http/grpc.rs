@@ -68,6 +68,19 @@ fn requests_carry_a_payload_with_and_without_tls() {
 }
 
 #[test]
+fn a_certificate_is_shown_on_every_engine() {
+    let (certificate, key) = rig::tls::certificate();
+    let params = json!({
+        "tls": true, "insecure_tls": true, "tls_certificates": certificate, "tls_private_key": key,
+    });
+    for job in engines(&job(&params)) {
+        let ours = Ours::with_tls(rig::tls::asking_config(&certificate));
+        let seen = agree(ours, &job, "/?size=1000");
+        assert_eq!(seen.client.extra["tls_handshakes"], 4.0, "{}", job.engine);
+    }
+}
+
+#[test]
 fn messages_of_streams_are_counted() {
     let seen = agree(Ours::start(), &job(&json!({"streams": 4})), "/?count=10&size=1000");
     assert_eq!(seen.figures().metrics["response_messages"], 10.0);
@@ -135,6 +148,17 @@ fn the_server_is_told_how_long_a_call_may_take() {
     assert_eq!(json!(seen.client.errors), json!({"grpc_deadline_exceeded": errors}));
     // One in 20 ms at most.
     assert!((5..=25).contains(&errors), "{errors}");
+    // An upload takes its time, too.
+    let mut large = job.clone();
+    for (name, value) in [("size", "15MiB"), ("deadline", "1ms")] {
+        large.params[name] = json!(value);
+    }
+    let ours = Ours::start();
+    let seen = call(&ours, &large, "/");
+    ours.stop();
+    let errors = seen.client(Counter::CountedErrors);
+    assert!(errors > 0);
+    assert_eq!(json!(seen.client.errors), json!({"grpc_deadline_exceeded": errors}));
     // Half of the time is enough.
     let seen = agree(Ours::start(), &Job { connections: 4, ..job }, "/?delay=10ms");
     assert!(seen.latency(LatencyKind::Service).min() >= 10 * MS);

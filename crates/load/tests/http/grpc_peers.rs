@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use bytes::{BufMut, Bytes, BytesMut};
 use h2::server::SendResponse;
@@ -39,6 +40,9 @@ struct EchoResponse {
     payload: Vec<u8>,
 }
 
+/// What every call has.
+const CONTENT_TYPE: (&str, &str) = ("content-type", "application/grpc");
+
 fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()
 }
@@ -68,24 +72,24 @@ fn messages<M: Message + Default>(mut body: &[u8]) -> Vec<M> {
 async fn begin(
     address: SocketAddr,
     path: &str,
-    content_type: &str,
+    fields: &[(&str, &str)],
 ) -> (h2::client::ResponseFuture, h2::SendStream<Bytes>) {
     let tcp = TcpStream::connect(address).await.unwrap();
     let (client, connection) = h2::client::handshake(tcp).await.unwrap();
     tokio::spawn(async move { drop(connection.await) });
     let mut client = client.ready().await.unwrap();
-    let request = Request::post(format!("http://{address}{path}"))
-        .header("content-type", content_type)
-        .header("te", "trailers")
-        .body(())
-        .unwrap();
-    client.send_request(request, false).unwrap()
+    let mut request = Request::post(format!("http://{address}{path}")).header("te", "trailers");
+    for (name, value) in fields {
+        request = request.header(*name, *value);
+    }
+    client.send_request(request.body(()).unwrap(), false).unwrap()
 }
 
 /// Calls our target; its status, and the messages of its answer.
 fn call(address: SocketAddr, path: &str, requests: &[EchoRequest]) -> (String, Vec<EchoResponse>) {
     runtime().block_on(async {
-        let (response, mut body) = begin(address, path, "application/grpc+proto").await;
+        let fields = [("content-type", "application/grpc+proto")];
+        let (response, mut body) = begin(address, path, &fields).await;
         for (at, request) in requests.iter().enumerate() {
             body.send_data(framed(request), at + 1 == requests.len()).unwrap();
         }
@@ -143,7 +147,7 @@ fn our_target_answers_the_client_of_a_library() {
 fn talk(address: SocketAddr, sizes: &[u32]) -> Vec<usize> {
     runtime().block_on(async {
         let path = "/hopbench.v1.Echo/BidiStream";
-        let (response, mut to) = begin(address, path, "application/grpc").await;
+        let (response, mut to) = begin(address, path, &[CONTENT_TYPE]).await;
         let (mut response, mut from) = (Some(response), None);
         let mut answers = Vec::new();
         for size in sizes {
@@ -174,6 +178,40 @@ fn talk(address: SocketAddr, sizes: &[u32]) -> Vec<usize> {
 fn our_target_answers_each_message_of_a_library() {
     let ours = Ours::start();
     assert_eq!(talk(ours.address, &[1, 300_000, 0, 17]), [1, 300_000, 0, 17]);
+    ours.stop();
+}
+
+/// The status of a call that may take so long, and whose message is sent so many milliseconds after
+/// its head, if at all.
+fn status_of(address: SocketAddr, limit: &str, after_ms: Option<u64>) -> String {
+    runtime().block_on(async {
+        let fields = [CONTENT_TYPE, ("grpc-timeout", limit)];
+        let (response, mut to) = begin(address, "/hopbench.v1.Echo/Unary", &fields).await;
+        if let Some(after_ms) = after_ms {
+            tokio::time::sleep(Duration::from_millis(after_ms)).await;
+            // Where its time is over the stream is, too.
+            let _ = to.send_data(framed(&EchoRequest::default()), true);
+        }
+        let (head, mut body) = response.await.unwrap().into_parts();
+        if let Some(status) = head.headers.get("grpc-status") {
+            return status.to_str().unwrap().to_owned();
+        }
+        while let Some(chunk) = body.data().await {
+            assert_eq!(chunk.unwrap().len(), 5);
+        }
+        body.trailers().await.unwrap().unwrap()["grpc-status"].to_str().unwrap().to_owned()
+    })
+}
+
+#[test]
+fn the_time_of_a_call_begins_with_its_head() {
+    let ours = Ours::start();
+    for (limit, after_ms, expected) in
+        [("60S", Some(20), "0"), ("50m", Some(300), "4"), ("50m", None, "4"), ("0m", Some(0), "4")]
+    {
+        let status = status_of(ours.address, limit, after_ms);
+        assert_eq!(status, expected, "{limit}, {after_ms:?}");
+    }
     ours.stop();
 }
 

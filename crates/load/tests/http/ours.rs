@@ -10,6 +10,7 @@ use std::thread::JoinHandle;
 use hopbench_load::{Encryption, StrangerBounds, TargetContext, Window, Workers, target};
 use hopbench_model::{Counts, SECOND};
 use hopbench_sys::{Socket, Waker, clock};
+use rustls::ServerConfig;
 
 use crate::rig::tls::server_config;
 
@@ -34,7 +35,12 @@ impl Ours {
 
     /// A target over TLS, with a certificate of its own.
     pub(crate) fn over_tls() -> Self {
-        Self::start_as(StrangerBounds::default(), Encryption::Tls, |_| ())
+        Self::with_tls(server_config())
+    }
+
+    /// The same with a configuration of TLS of its own.
+    pub(crate) fn with_tls(config: Arc<ServerConfig>) -> Self {
+        Self::start_as(StrangerBounds::default(), Some(config), |_| ())
     }
 
     /// The same, with a look at every connection before the target has it.
@@ -42,15 +48,15 @@ impl Ours {
         bounds: StrangerBounds,
         look: impl Fn(&TcpStream) + Send + 'static,
     ) -> Self {
-        Self::start_as(bounds, Encryption::None, look)
+        Self::start_as(bounds, None, look)
     }
 
     fn start_as(
         bounds: StrangerBounds,
-        encryption: Encryption,
+        tls: Option<Arc<ServerConfig>>,
         look: impl Fn(&TcpStream) + Send + 'static,
     ) -> Self {
-        let tls = (encryption == Encryption::Tls).then(server_config);
+        let encryption = if tls.is_some() { Encryption::Tls } else { Encryption::None };
         let context =
             TargetContext { bounds, tls, ..TargetContext::new(Arc::new(Waker::new().unwrap())) };
         let window = Arc::clone(&context.window);

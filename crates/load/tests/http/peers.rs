@@ -78,6 +78,11 @@ impl Connection {
         }
     }
 
+    /// The socket, if nothing of it was read yet.
+    pub(crate) fn into_stream(self) -> TcpStream {
+        self.0.into_inner()
+    }
+
     /// Reads until the client closes the connection.
     pub(crate) fn read_to_end(&mut self) {
         let _ = std::io::copy(&mut self.0, &mut std::io::sink());

@@ -2,9 +2,12 @@
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hopbench_model::{Counter, EngineKind, Job, LatencyKind, SECOND, Schedule};
 use hopbench_sys::clock;
+use rustls::ServerConnection;
 use serde_json::{Value, json};
 
 use crate::ours::Ours;
@@ -13,8 +16,12 @@ use crate::rig::{self, MS, Measured};
 use crate::{engines, job};
 
 /// A job with these parameters beside the URL, and the target that it was run against.
-fn against_ours(mut job: Job, target: &str, more: &[(&str, Value)]) -> Measured {
-    let ours = Ours::over_tls();
+fn against_ours(job: Job, target: &str, more: &[(&str, Value)]) -> Measured {
+    against(Ours::over_tls(), job, target, more)
+}
+
+/// The same against this target.
+fn against(ours: Ours, mut job: Job, target: &str, more: &[(&str, Value)]) -> Measured {
     job.params["url"] = json!(ours.url(target).replace("http://", "https://"));
     for (name, value) in more {
         job.params[*name] = value.clone();
@@ -93,17 +100,109 @@ fn new_connections_resume_unless_they_must_not() {
     }
 }
 
+/// Why nothing is measured.
+fn refused(url: &str, address: SocketAddr, more: &[(&str, Value)]) -> String {
+    let mut job = job(json!({"url": url}));
+    more.iter().for_each(|(name, value)| job.params[*name] = value.clone());
+    rig::run_client(&job, address).map(drop).unwrap_err().text
+}
+
+/// The parameters of a client with this certificate and its key.
+fn identity((certificate, key): &(String, String)) -> [(&'static str, Value); 3] {
+    let [insecure] = insecure();
+    [insecure, ("tls_certificates", json!(certificate)), ("tls_private_key", json!(key))]
+}
+
+#[test]
+fn a_certificate_is_shown_on_every_engine_with_resumption_and_without() {
+    let own = rig::tls::certificate();
+    for (version, resumes) in [("1.2", true), ("1.3", true), ("1.2", false), ("1.3", false)] {
+        let setting = [
+            ("no_keep_alive", json!(true)),
+            ("tls_version", json!(version)),
+            ("no_tls_resumption", json!(!resumes)),
+        ];
+        let more = [&identity(&own)[..], &setting].concat();
+        for job in engines(&job(json!({}))) {
+            let what = format!("TLS {version} with {}", job.engine);
+            let ours = Ours::with_tls(rig::tls::asking_config(&own.0));
+            let seen = against(ours, job, "/?size=1000", &more);
+            assert!(seen.client(Counter::Counted) > 0, "{what}");
+            let metrics = seen.figures().metrics;
+            let of = |name: &str| metrics.get(name).copied().unwrap_or(0.0);
+            let (all, resumed) = (of("tls_handshakes"), of("tls_resumed"));
+            // The first ones of each connection slot may be on their way together.
+            let expected = if resumes { all - 4.0..=all } else { 0.0..=0.0 };
+            assert!(expected.contains(&resumed), "{resumed} of {all}: {what}");
+        }
+    }
+    for job in engines(&job(json!({"http2": true}))) {
+        let ours = Ours::with_tls(rig::tls::asking_config(&own.0));
+        let seen = against(ours, job, "/?size=1000", &identity(&own));
+        let engine = seen.job.engine;
+        assert!(seen.client(Counter::Counted) > 0, "HTTP/2 with {engine}");
+        assert_eq!(seen.figures().metrics["tls_handshakes"], 4.0, "HTTP/2 with {engine}");
+    }
+}
+
+#[test]
+fn a_server_that_does_not_take_the_client_is_found_before_anything_is_measured() {
+    let (own, other) = (rig::tls::certificate(), rig::tls::certificate());
+    for version in ["1.2", "1.3"] {
+        for (shown, part) in [
+            (&insecure()[..], "asks for a certificate of the client (CertificateRequired)"),
+            (&identity(&other), "asks for a certificate and does not take that of --tls-cert ("),
+        ] {
+            let ours = Ours::with_tls(rig::tls::asking_config(&own.0));
+            let more = [shown, &[("tls_version", json!(version))]].concat();
+            let why = refused(&format!("https://{}/", ours.address), ours.address, &more);
+            assert!(why.contains(part), "TLS {version}: {why}");
+            ours.cut();
+        }
+    }
+}
+
+#[test]
+fn certificates_that_a_server_misses_later_are_counted_as_such() {
+    let (authority, _) = rig::tls::certificate();
+    for version in ["1.2", "1.3"] {
+        for mut job in engines(&job(json!({}))) {
+            // The connection ahead of the trial is let in.
+            let kinds = [rig::tls::server_config(), rig::tls::asking_config(&authority)];
+            let is_later = AtomicBool::new(false);
+            let peer = Peer::start(move |connection| {
+                let kind = &kinds[usize::from(is_later.swap(true, Ordering::Relaxed))];
+                let mut stream = connection.into_stream();
+                let mut tls = ServerConnection::new(Arc::clone(kind)).unwrap();
+                let _ = tls.complete_io(&mut stream);
+                // Until it closes: a reset could overtake the alert.
+                let _ = std::io::copy(&mut stream, &mut std::io::sink());
+            });
+            job.params = json!({
+                "url": format!("https://{}/", peer.address),
+                "insecure_tls": true,
+                "no_keep_alive": true,
+                "tls_version": version,
+            })
+            .into();
+            let seen = rig::run_client(&job, peer.address).unwrap();
+            let (failed, what) = (seen.client(Counter::CountedErrors), job.engine);
+            assert!(failed > 0, "TLS {version} with {what}");
+            let expected = json!({"tls_certificate_required": failed});
+            assert_eq!(json!(seen.client.errors), expected, "TLS {version} with {what}");
+            assert_eq!(seen.client(Counter::Counted), 0, "TLS {version} with {what}");
+            let warned = seen.figures().warnings;
+            assert!(warned[0].detail.contains("tls_certificate_required"), "{warned:?}");
+        }
+    }
+}
+
 #[test]
 fn who_does_not_agree_is_found_before_anything_is_measured() {
-    let refused = |url: String, address: SocketAddr, more: &[(&str, Value)]| -> String {
-        let mut job = job(json!({"url": url}));
-        more.iter().for_each(|(name, value)| job.params[*name] = value.clone());
-        rig::run_client(&job, address).map(drop).unwrap_err().text
-    };
     let ours = Ours::over_tls();
     let url = format!("https://{}/", ours.address);
     let (other, _) = rig::tls::certificate();
-    let unknown = refused(url.clone(), ours.address, &[("tls_authorities", json!(other))]);
+    let unknown = refused(&url, ours.address, &[("tls_authorities", json!(other))]);
     assert!(unknown.contains("its certificate is not trusted"), "{unknown}");
     assert!(unknown.contains("--insecure-tls"), "{unknown}");
     ours.cut();
@@ -112,7 +211,7 @@ fn who_does_not_agree_is_found_before_anything_is_measured() {
         // Until it closes: a reset could overtake the answer.
         connection.request();
     });
-    let why = refused(format!("https://{}/", plain.address), plain.address, &insecure());
+    let why = refused(&format!("https://{}/", plain.address), plain.address, &insecure());
     assert!(why.contains("does it speak TLS there?"), "{why}");
 }
 
@@ -124,11 +223,13 @@ struct OpenSsl {
 }
 
 impl OpenSsl {
-    /// `None`: it is not installed, and nobody says that it has to be.
-    fn start(version: &str) -> Option<Self> {
+    /// One that takes only clients with a certificate of this authority, in PEM. `None`: it is not
+    /// installed, and nobody says that it has to be.
+    fn start(version: &str, authority: &str) -> Option<Self> {
         let (pem, key) = rig::tls::certificate();
         let folder = tempfile::tempdir().unwrap();
-        let [certificate, private] = [("c.pem", &pem), ("k.pem", &key)].map(|(name, text)| {
+        let files = [("c.pem", pem.as_str()), ("k.pem", &key), ("a.pem", authority)];
+        let [certificate, private, authority] = files.map(|(name, text)| {
             let path = folder.path().join(name);
             std::fs::write(&path, text).unwrap();
             path
@@ -144,6 +245,7 @@ impl OpenSsl {
             &format!("127.0.0.1:{port}"),
         ]);
         command.arg("-cert").arg(certificate).arg("-key").arg(private);
+        command.args(["-Verify", "1", "-verify_return_error", "-CAfile"]).arg(authority);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let Ok(child) = command.spawn() else {
             let required = std::env::var("HOPBENCH_REQUIRE_TOOLS").as_deref() == Ok("1");
@@ -170,12 +272,15 @@ impl Drop for OpenSsl {
 #[test]
 fn a_server_of_another_library_is_understood() {
     for (flag, agreed) in [("-tls1_2", "TLSv1_2 "), ("-tls1_3", "TLSv1_3 ")] {
-        let Some(peer) = OpenSsl::start(flag) else { return };
+        let own = rig::tls::certificate();
+        let Some(peer) = OpenSsl::start(flag, &own.0) else { return };
         let authority = std::fs::read_to_string(peer.folder.path().join("c.pem")).unwrap();
         let params = json!({
             "url": format!("https://{}/", peer.address),
             "tls_authorities": authority,
             "tls_name": rig::tls::NAME,
+            "tls_certificates": own.0,
+            "tls_private_key": own.1,
             "no_keep_alive": true,
         });
         let one = Job { connections: 1, ..job(params) };
@@ -185,5 +290,8 @@ fn a_server_of_another_library_is_understood() {
         assert!(seen.client(Counter::Counted) > 0, "{flag}");
         assert!(seen.client.settings["tls"].starts_with(agreed), "{:?}", seen.client.settings);
         assert!(!seen.client.settings.contains_key("tls_certificate"), "it was checked");
+        let url = format!("https://{}/", peer.address);
+        let why = refused(&url, peer.address, &insecure());
+        assert!(why.contains("it asks for a certificate of the client ("), "{flag}: {why}");
     }
 }

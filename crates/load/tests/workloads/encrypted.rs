@@ -56,6 +56,30 @@ fn bytes_in_bulk_are_whole_on_every_engine() {
 }
 
 #[test]
+fn pushed_messages_are_whole_on_every_engine() {
+    for engine in EngineKind::ALL {
+        for (size, version, agreed) in
+            [("16", "1.3", "TLSv1_3 "), ("25kB", "1.2", "TLSv1_2 "), ("300000", "1.3", "TLSv1_3 ")]
+        {
+            let words = ["--size", size, "--rate", "50", "--tls-version", version];
+            let mut job = job("push", &words, *engine);
+            job.timing.window_ns = SECOND / 2;
+            let seen = run(&job);
+            conserved(&seen);
+            let sent = seen.server(Counter::Sent);
+            assert!(sent > 4, "{sent} of {size} with {engine}");
+            assert_eq!(seen.client(Counter::Completed), sent, "{size} with {engine}");
+            assert_eq!(seen.latency(LatencyKind::Delay).count(), seen.client(Counter::Counted));
+            let figures = seen.figures();
+            let is_clean = |name: &str| figures.invariants.iter().any(|one| one.name == name);
+            assert!(is_clean("received_eq_sent_at_close"), "{size} with {engine}");
+            assert_eq!(figures.metrics["tls_handshakes"], 4.0, "one a connection");
+            assert!(seen.client.settings["tls"].starts_with(agreed), "{:?}", seen.client.settings);
+        }
+    }
+}
+
+#[test]
 fn each_connection_of_crr_has_its_handshake() {
     for engine in EngineKind::ALL {
         for (words, version) in [
@@ -107,6 +131,7 @@ fn what_cannot_be_encrypted_is_refused() {
         ("rr", &["--udp"][..], "datagrams are not encrypted"),
         ("stream", &["--receive", "discard"], "cannot be decrypted"),
         ("crr", &["--tls-version", "1.1"], "1.2 or 1.3"),
+        ("push", &["--tls-version", "1.0"], "1.2 or 1.3"),
         ("rr", &["--tls-cipher", "rot13"], "aes-128-gcm, aes-256-gcm, chacha20-poly1305"),
     ] {
         let job = job(workload, words, EngineKind::Epoll);

@@ -55,7 +55,7 @@ fn headers_are_shown_without_their_values() {
 fn what_was_taken_is_sent_and_not_shown() {
     let original = job(&["Accept: a", "Authorization: Bearer topsecret", "X-Api-Key: k"]);
     let mut shown = original.clone();
-    let mut secrets = SecretHeaders::default();
+    let mut secrets = Secrets::default();
     secrets.take("w", &mut shown);
     let expected = job(&["Accept: a", "Authorization: <redacted>", "X-Api-Key: <redacted>"]);
     assert_eq!(shown, expected);
@@ -75,7 +75,7 @@ fn what_was_taken_is_sent_and_not_shown() {
 #[test]
 fn references_are_taken_from_the_environment() {
     let mut plain = job(&["Authorization: Bearer env:TOKEN", "X-Any: env:OTHER"]);
-    let mut secrets = SecretHeaders::default();
+    let mut secrets = Secrets::default();
     secrets.take("w", &mut plain);
     assert!(secrets.is_empty());
     assert_eq!(references(&plain), [("Authorization", "TOKEN"), ("X-Any", "OTHER")]);
@@ -87,8 +87,33 @@ fn references_are_taken_from_the_environment() {
 }
 
 #[test]
+fn a_private_key_is_sent_to_the_owner_of_its_certificate() {
+    let with = |certificates: &str, key: &str| {
+        fixture::job("http", json!({"tls_certificates": certificates, "tls_private_key": key}))
+    };
+    let (originals, mut secrets) = ([with("one", "k1"), with("two", "k2")], Secrets::default());
+    // Points of one workload can have different ones.
+    let shown = originals.clone().map(|mut job| {
+        secrets.take("w", &mut job);
+        job
+    });
+    assert_eq!(shown, [with("one", REDACTED), with("two", REDACTED)]);
+    for (shown, original) in shown.iter().zip(originals) {
+        assert_eq!(secrets.restored("w", shown, nothing), Ok(original));
+    }
+    assert!(!format!("{secrets:?}").contains("k1") && !secrets.is_empty());
+    // Once more: nothing is lost.
+    secrets.take("w", &mut shown[0].clone());
+    assert!(secrets.restored("w", &shown[0], nothing).is_ok());
+    let fault = Secrets::default().restored("w", &shown[0], nothing).unwrap_err();
+    assert!(fault.text.contains("--tls-cert was not kept"), "{fault}");
+    // The text of a scenario has the name of a file.
+    assert_eq!(secrets.redact("tls-key: k.pem"), "tls-key: k.pem");
+}
+
+#[test]
 fn a_scenario_is_kept_without_the_values() {
-    let mut secrets = SecretHeaders::default();
+    let mut secrets = Secrets::default();
     secrets.take("w", &mut job(&["Authorization: Bearer topsecret", "X-Token: 1"]));
     for (text, kept) in [
         (
@@ -112,5 +137,5 @@ fn a_scenario_is_kept_without_the_values() {
         !withheld.contains("secret\"") && withheld.contains("cannot be redacted"),
         "{withheld}"
     );
-    assert_eq!(SecretHeaders::default().redact("a: 1 # b"), "a: 1 # b");
+    assert_eq!(Secrets::default().redact("a: 1 # b"), "a: 1 # b");
 }

@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 
 use hopbench_load::schedule::seed_of;
 use hopbench_load::workload::Workload;
-use hopbench_model::secret::SecretHeaders;
+use hopbench_model::secret::Secrets;
 use hopbench_model::{
     Bounds, CpuSet, EndReport, Fault, FaultKind, Job, Nanos, Path, Point, Proof, Record,
     SearchGoal, Tick, Transport, Warning, WarningKind,
@@ -26,10 +26,10 @@ use super::sessions::Sessions;
 use crate::assemble::{ProxySaid, Setting, record};
 use crate::conduct::agent_connection::AgentConnection;
 use crate::conduct::{Ends, TrialResult, Watch, Watcher, conduct};
-use crate::headers::variable;
 use crate::limited::link_rate::LinkRate;
 use crate::metered::under_load;
 use crate::results::CellName;
+use crate::secrets::variable;
 use around::Costs;
 pub(super) use cpu_share::CPU_SHARE;
 use cpu_share::Known;
@@ -51,8 +51,8 @@ pub(super) struct CellTrial<'a> {
     pub(super) stays: bool,
     /// The largest jobs of the plan.
     pub(super) bounds: Bounds,
-    /// The values of the plan's secret headers.
-    pub(super) secrets: &'a SecretHeaders,
+    /// The secrets of the plan.
+    pub(super) secrets: &'a Secrets,
 }
 
 /// A trial that left something to report.

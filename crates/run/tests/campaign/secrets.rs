@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use hopbench_agent::hello;
-use hopbench_model::secret::SecretHeaders;
+use hopbench_model::secret::Secrets;
 use hopbench_run::results::Folder;
-use hopbench_run::{Campaign, headers_known, new_run};
+use hopbench_run::{Campaign, new_run, secrets_known};
 use serde_json::json;
 
 use crate::bed::Bed;
@@ -41,11 +41,11 @@ fn target() -> (SocketAddr, Arc<Mutex<String>>) {
 fn a_secret_header_is_sent_and_not_kept() {
     let headers = json!(["Authorization: Bearer topsecret", "X-Open: seen"]);
     let mut web = point("web", &[], job("http", json!({"headers": headers}), 1, 60));
-    let mut secrets = SecretHeaders::default();
+    let mut secrets = Secrets::default();
     secrets.take("web", &mut web.job);
     let plan = plan(vec![path("x", 1, 1)], vec![web], 1);
-    assert_eq!(headers_known(&plan, &secrets), Ok(()));
-    let fault = headers_known(&plan, &SecretHeaders::default()).unwrap_err();
+    assert_eq!(secrets_known(&plan, &secrets), Ok(()));
+    let fault = secrets_known(&plan, &Secrets::default()).unwrap_err();
     assert!(fault.text.contains("`Authorization` was not kept"), "{fault}");
 
     let (address, heard) = target();

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
-use hopbench_model::secret::SecretHeaders;
+use hopbench_model::secret::Secrets;
 use hopbench_model::units::Span;
 use hopbench_model::{ClusterSpec, Fault, Plan, Point, RunFile, TestbedSpec};
 use hopbench_scenario::{Overrides, Resolved, SHIPPED, TestbedChoice, read, shipped};
@@ -104,13 +104,13 @@ fn text(name: &str) -> Result<String, Fault> {
     }
 }
 
-/// The values of the secret headers of a run that is resumed, from the scenario that began it.
+/// The secrets of a run that is resumed, from the scenario that began it.
 /// `testbed` is what the command line says beside it.
 pub(in crate::cmd) fn secrets_of(
     name: &str,
     testbed: &TestbedArguments,
     run: &RunFile,
-) -> Result<SecretHeaders, Fault> {
+) -> Result<Secrets, Fault> {
     let asked = testbed.over(Overrides::default())?;
     let same = || TestbedChoice::Named(run.plan.testbed.name().to_owned());
     let overrides = Overrides { testbed: Some(asked.testbed.unwrap_or_else(same)), ..asked };
@@ -128,8 +128,8 @@ pub(in crate::cmd) fn secrets_of(
         {
             Err(Fault::input(format!(
                 "--resume: found {what} in the folder, expected what `{name}` says (with the same \
-                 --testbed): the values of secret headers go nowhere else, and a folder keeps its \
-                 testbed; measure in a new run"
+                 --testbed): its secrets go nowhere else, and a folder keeps its testbed; measure \
+                 in a new run"
             )))
         }
         _ => Ok(resolved.secrets),

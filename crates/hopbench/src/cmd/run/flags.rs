@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use hopbench_agent::hello;
 use hopbench_meter::profile::Access;
-use hopbench_model::secret::SecretHeaders;
+use hopbench_model::secret::Secrets;
 use hopbench_model::units::Span;
 use hopbench_model::{Fault, Nanos, Plan, TestbedSpec, secret};
 use hopbench_report::campaign::unknown_bound;
-use hopbench_run::{Profiling, headers_known, results, same_build};
+use hopbench_run::{Profiling, results, same_build, secrets_known};
 use hopbench_scenario::Resolved;
 
 use crate::cmd::arguments::{
@@ -22,7 +22,7 @@ use crate::output::refuse_stdout;
 #[derive(Debug, Args)]
 pub(super) struct Flags {
     /// A file, or the name of a scenario that comes with hopbench (see `hopbench list scenarios`).
-    /// With --resume only where it has secret headers: no results folder keeps their values
+    /// With --resume only where it has secrets, headers or a key: no results folder keeps them
     #[arg(value_name = "SCENARIO", required_unless_present = "resume")]
     scenario: Option<String>,
     /// Folder for the results, which must be empty [default: results/TIME-NAME]
@@ -85,8 +85,8 @@ pub(super) enum Wanted {
         notes: Vec<String>,
         /// The scenario as it was written, without secrets.
         text: String,
-        /// The values of its secret headers.
-        secrets: SecretHeaders,
+        /// Its secrets.
+        secrets: Secrets,
         /// Where the results go.
         dir: PathBuf,
         /// The cells that are profiled.
@@ -98,8 +98,8 @@ pub(super) enum Wanted {
         dir: PathBuf,
         /// Where it ran.
         testbed: TestbedSpec,
-        /// The values of its secret headers, where the scenario was given again.
-        secrets: SecretHeaders,
+        /// Its secrets, where the scenario was given again.
+        secrets: Secrets,
         /// Time for more rounds, ns.
         more_ns: Option<Nanos>,
         /// The cells that are profiled.
@@ -150,11 +150,11 @@ impl Flags {
             }
             let secrets = match &self.scenario {
                 Some(name) => secrets_of(name, &self.testbed, &run)?,
-                None => SecretHeaders::default(),
+                None => Secrets::default(),
             };
             self.allowed(&run.plan, dir)?;
             self.own_programs(&run.plan, dir)?;
-            headers_known(&run.plan, &secrets)?;
+            secrets_known(&run.plan, &secrets)?;
             let more_ns = self.more.map(|more| more_rounds(&run.plan, more)).transpose()?;
             if self.profile.is_some() {
                 // Those that cannot be read are not overwritten.
@@ -173,7 +173,7 @@ impl Flags {
         self.output.as_deref().map_or(Ok(()), refuse_stdout)?;
         let Resolved { plan, notes, secrets, text } =
             self.scenario_arguments.read(name, &self.testbed)?;
-        headers_known(&plan, &secrets)?;
+        secrets_known(&plan, &secrets)?;
         known_bounds(&plan)?;
         let dir = self.output.clone().unwrap_or_else(|| results::fresh_name(&plan.name));
         results::vacant(&dir)?;

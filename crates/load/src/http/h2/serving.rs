@@ -195,19 +195,19 @@ impl Serving {
         frame::write(FrameKind::GoAway, 0, 0, &content, self.out.tail());
     }
 
-    /// Reads bytes that came.
+    /// Reads bytes that came now.
     ///
     /// # Errors
     /// The connection has to end.
-    pub fn receive(&mut self, bytes: &[u8]) -> Result<(), Farewell> {
+    pub fn receive(&mut self, bytes: &[u8], now: Nanos) -> Result<(), Farewell> {
         if self.input.is_empty() {
-            let read = self.read(bytes)?;
+            let read = self.read(bytes, now)?;
             self.input.extend_from_slice(&bytes[read..]);
             return Ok(());
         }
         self.input.extend_from_slice(bytes);
         let mut input = std::mem::take(&mut self.input);
-        let read = self.read(&input)?;
+        let read = self.read(&input, now)?;
         input.drain(..read);
         if !input.is_empty() || input.capacity() <= KEPT_BYTES {
             self.input = input;
@@ -216,7 +216,7 @@ impl Serving {
     }
 
     /// Reads whole frames; how many bytes they take.
-    fn read(&mut self, bytes: &[u8]) -> Result<usize, Farewell> {
+    fn read(&mut self, bytes: &[u8], now: Nanos) -> Result<usize, Farewell> {
         let mut rest = bytes;
         if !self.has_begun {
             let seen = rest.len().min(PREFACE.len());
@@ -235,14 +235,14 @@ impl Serving {
                 return Err(Farewell::FrameSize);
             }
             let Some((content, behind)) = behind.split_at_checked(head.length) else { break };
-            self.frame(head, content)?;
+            self.frame(head, content, now)?;
             rest = behind;
         }
         frame::give_back(0, &mut self.received, self.bounds.window_bytes, self.out.tail());
         Ok(bytes.len() - rest.len())
     }
 
-    fn frame(&mut self, head: FrameHead, content: &[u8]) -> Result<(), Farewell> {
+    fn frame(&mut self, head: FrameHead, content: &[u8], now: Nanos) -> Result<(), Farewell> {
         if self.block.is_some() != (head.kind == FrameKind::Continuation) {
             return Err(Farewell::Protocol);
         }
@@ -255,7 +255,7 @@ impl Serving {
             FrameKind::Headers => {
                 let fields = head.content(content).ok_or(Farewell::Protocol)?;
                 if head.has(END_HEADERS) {
-                    return self.fields(head.stream, fields, head.has(END_STREAM));
+                    return self.fields(head.stream, fields, head.has(END_STREAM), now);
                 }
                 self.block = Some((head.stream, head.has(END_STREAM)));
                 self.fragments.clear();
@@ -276,7 +276,7 @@ impl Serving {
                 }
                 self.block = None;
                 let fragments = std::mem::take(&mut self.fragments);
-                self.fields(stream, &fragments, ends)
+                self.fields(stream, &fragments, ends, now)
             }
             FrameKind::Reset => {
                 frame::number(content).ok_or(Farewell::FrameSize)?;
@@ -358,7 +358,13 @@ impl Serving {
         }
     }
 
-    fn fields(&mut self, number: u32, block: &[u8], ends: bool) -> Result<(), Farewell> {
+    fn fields(
+        &mut self,
+        number: u32,
+        block: &[u8],
+        ends: bool,
+        now: Nanos,
+    ) -> Result<(), Farewell> {
         let is_new = number > self.last;
         let mut request = self.streams.buffer();
         let credential = &self.bounds.credential;
@@ -411,7 +417,7 @@ impl Serving {
         }
         self.moved();
         self.is_known |= shown;
-        self.streams.open(number, request, ends, shown);
+        self.streams.open(number, request, ends, shown, now);
         self.push_due(number);
         Ok(())
     }
@@ -434,29 +440,29 @@ impl Serving {
 
     fn window(&mut self, number: u32, content: &[u8]) -> Result<(), Farewell> {
         let more = frame::number(content).ok_or(Farewell::FrameSize)? & MOST_WINDOW_BYTES;
-        if more == 0 {
-            return Err(Farewell::Protocol);
-        }
-        if number > self.last {
+        if more == 0 || number > self.last {
             return Err(Farewell::Protocol);
         }
         self.streams.widen(number, more)
     }
 
-    /// The next request that is to be answered: its stream, itself, and whether it is refused. It
-    /// is complete, or its next message is.
-    pub fn next_request(&mut self) -> Option<(u32, &Request, bool)> {
-        while let Some(number) = self.due.pop_front() {
-            if self.streams.has(number) {
-                let stream = self.streams.get(number)?;
-                return Some((number, &stream.request, stream.refused.is_some()));
-            }
-        }
-        None
+    /// The next request that is to be answered: its stream, itself, and whether it is refused. It is
+    /// complete, or its next message is.
+    pub fn next_request(&mut self, now: Nanos) -> Option<(u32, &Request, bool)> {
+        let mut due = std::iter::from_fn(|| self.due.pop_front());
+        let number = due.find(|number| self.streams.has(*number))?;
+        let stream = self.streams.get(number)?;
+        stream.decide(now);
+        Some((number, &stream.request, stream.refused.is_some()))
     }
 
-    /// Writes the head of the answer to a request that is still there; its content follows by
-    /// [`Serving::write`].
+    /// New calls with a deadline that are not all there: their ends, and their streams.
+    pub fn take_timed(&mut self) -> impl Iterator<Item = (Nanos, u32)> {
+        self.streams.take_timed()
+    }
+
+    /// Writes the head of the answer to a request that was told of, or whose time is over, if it is
+    /// still there; its content follows by [`Serving::write`].
     pub fn answer(&mut self, number: u32, responder: &mut Responder, now: Nanos) {
         let written = self.streams.answer(number, responder, now, self.out.tail());
         self.wrote(written);
@@ -475,7 +481,6 @@ impl Serving {
     }
 
     fn wrote(&mut self, written: Written) {
-        self.moved();
         match written {
             Written::Last(is_known) => {
                 self.completed += u64::from(is_known);
@@ -486,7 +491,9 @@ impl Serving {
                 self.push_due(number);
                 self.widen_stream(number);
             }
-            Written::Nothing | Written::Part => {}
+            Written::Part => {}
+            Written::Nothing => return,
         }
+        self.moved();
     }
 }

@@ -1,13 +1,15 @@
 //! The streams of a server's connection: their requests, and their answers within the windows.
 
+mod head;
+
 use hopbench_model::Nanos;
 
+use self::head::{write_head, write_trailers};
 use super::bounds::Farewell;
 use super::frame::{
-    self, CONTENT_BYTES, END_HEADERS, END_STREAM, FrameKind, MOST_WINDOW_BYTES, Setting,
-    USUAL_CONTENT_BYTES, USUAL_WINDOW_BYTES,
+    self, CONTENT_BYTES, END_STREAM, FrameKind, MOST_WINDOW_BYTES, Setting, USUAL_CONTENT_BYTES,
+    USUAL_WINDOW_BYTES,
 };
-use super::hpack::write_plain;
 use crate::http::grpc::MessagesToSend;
 use crate::http::{CallAnswer, Content, Decision, Request, RequestError, Responder, call_refusal};
 
@@ -20,6 +22,8 @@ pub(super) struct Streams {
     list: Vec<Stream>,
     /// Buffers that served a request.
     spare: Vec<Request>,
+    /// Calls with a deadline that have begun: until when they may last, and their streams.
+    timed: Vec<(Nanos, u32)>,
     next_turn: usize,
     /// The window of the connection.
     window: i64,
@@ -41,6 +45,10 @@ pub(super) struct Stream {
     answer: Option<Answer>,
     /// How the call of gRPC ends that is being answered.
     call: Option<CallAnswer>,
+    /// Until when the call may last; `None`: as long as it takes.
+    until: Option<Nanos>,
+    /// Whether it was decided when, and how, the request is answered.
+    is_decided: bool,
     window: i64,
     /// Bytes that came and that the client was not given back yet.
     pub(super) received: u32,
@@ -103,6 +111,7 @@ impl Streams {
         Self {
             list: Vec::new(),
             spare: Vec::new(),
+            timed: Vec::new(),
             next_turn: 0,
             window: i64::from(USUAL_WINDOW_BYTES),
             first_window: USUAL_WINDOW_BYTES,
@@ -158,14 +167,18 @@ impl Streams {
         }
     }
 
-    /// Opens a stream, whose number is above all others.
+    /// Opens a stream, whose number is above all others. Its request began now.
     pub(super) fn open(
         &mut self,
         number: u32,
         request: Request,
         is_complete: bool,
         is_known: bool,
+        now: Nanos,
     ) {
+        let left_ns = request.left_ns().filter(|_| is_known && request.is_call());
+        let until = left_ns.map(|left_ns| now.saturating_add(left_ns));
+        self.timed.extend(until.map(|until| (until, number)));
         self.list.push(Stream {
             turns: (is_known && request.is_bidirectional()).then(Turns::default),
             number,
@@ -175,10 +188,22 @@ impl Streams {
             refused: (!is_known).then_some(RequestError::Unauthorized),
             answer: None,
             call: None,
+            until,
+            is_decided: false,
             window: i64::from(self.first_window),
             received: 0,
             body_bytes: 0,
         });
+    }
+
+    /// Calls with a deadline that have begun since this was asked and whose requests are not all
+    /// there: until when they may last, and their streams.
+    pub(super) fn take_timed(&mut self) -> impl Iterator<Item = (Nanos, u32)> {
+        let list = &self.list;
+        self.timed.drain(..).filter(move |(_, number)| {
+            let at = list.binary_search_by_key(number, |stream| stream.number);
+            at.is_ok_and(|at| !list[at].is_complete)
+        })
     }
 
     /// Forgets a stream, if it is there; whether that takes back what was to be answered.
@@ -250,7 +275,7 @@ impl Streams {
         self.list.iter_mut().try_for_each(|stream| widen(&mut stream.window, more))
     }
 
-    /// Writes the head of an answer; its content follows by [`Streams::write`].
+    /// Writes the head of an answer that is due; its content follows by [`Streams::write`].
     pub(super) fn answer(
         &mut self,
         number: u32,
@@ -258,7 +283,8 @@ impl Streams {
         now: Nanos,
         out: &mut Vec<u8>,
     ) -> Written {
-        let Some(at) = self.place(number) else { return Written::Nothing };
+        let at = self.place(number).filter(|at| self.list[*at].takes_answer(now));
+        let Some(at) = at else { return Written::Nothing };
         let stream = &self.list[at];
         let text = stream.refused.as_ref().map(|error| format!("{error}\n"));
         let decision = match (&stream.refused, &text) {
@@ -269,7 +295,7 @@ impl Streams {
             _ => responder.decide(&stream.request, now),
         };
         let answer = stream.content(&decision);
-        let (call, waited_ns) = (decision.call, decision.delay_ns);
+        let call = decision.call;
         match (stream.turns, call) {
             (Some(turns), Some(call)) if turns.answered > 0 && answer.is_none() => {
                 write_trailers(number, call, out);
@@ -287,7 +313,7 @@ impl Streams {
         let stream = &mut self.list[at];
         if let Some(turns) = &mut stream.turns {
             turns.answered = turns.answered.saturating_add(1);
-            let answered = stream.request.drop_message(waited_ns);
+            let answered = stream.request.drop_message();
             stream.body_bytes = stream.body_bytes.saturating_sub(answered);
         } else if !matches!(answer, Some(Answer::Echo(_))) {
             stream.request.drop_body();
@@ -368,6 +394,21 @@ impl Stream {
         is_due
     }
 
+    /// When and how it is answered is decided now.
+    pub(super) fn decide(&mut self, now: Nanos) {
+        self.is_decided = true;
+        self.request.set_left_ns(self.until.map(|until| until.saturating_sub(now)));
+    }
+
+    /// Whether it is answered now: as it was decided, or because its time is over before all of the
+    /// request is there. An answer that has begun goes on to its end.
+    fn takes_answer(&mut self, now: Nanos) -> bool {
+        if !self.is_decided && self.until.is_some_and(|until| until <= now) {
+            self.decide(now);
+        }
+        self.is_decided && self.answer.is_none()
+    }
+
     /// Whether its body, or a message of several, is longer than this. The frame in which a message
     /// ends may have a part of the next one, and what is behind one that waits is the next one's.
     pub(super) fn is_too_long(&self, most_bytes: usize) -> bool {
@@ -396,7 +437,7 @@ impl Stream {
         let is_over = self.has_all_answered() || self.call.is_none();
         let Some(turns) = self.turns.as_mut().filter(|_| !is_over) else { return false };
         turns.is_waiting = false;
-        (self.answer, self.call) = (None, None);
+        (self.answer, self.call, self.is_decided) = (None, None, false);
         true
     }
 
@@ -429,45 +470,4 @@ fn part(bytes: &[u8], from: &mut usize, most: usize, out: &mut Vec<u8>) -> (usiz
     let length = to - *from;
     *from = to;
     (length, to == bytes.len())
-}
-
-fn write_head(
-    number: u32,
-    decision: &Decision<'_>,
-    request: &Request,
-    ends: bool,
-    out: &mut Vec<u8>,
-) {
-    let mut block = Vec::with_capacity(64);
-    write_plain(":status", &decision.status.to_string(), &mut block);
-    let length = decision.content.length(request);
-    if length.is_some() || decision.call.is_some() {
-        let content_type = String::from_utf8_lossy(decision.content_type);
-        write_plain("content-type", &content_type, &mut block);
-    }
-    match (length, decision.call) {
-        (_, Some(call)) if ends => write_status(call, &mut block),
-        (Some(length), None) => write_plain("content-length", &length.to_string(), &mut block),
-        _ => {}
-    }
-    match decision.status {
-        401 => write_plain("www-authenticate", "hopbench", &mut block),
-        405 => write_plain("allow", "GET, HEAD, POST, PUT", &mut block),
-        _ => {}
-    }
-    let flags = END_HEADERS | if ends { END_STREAM } else { 0 };
-    frame::write(FrameKind::Headers, flags, number, &block, out);
-}
-
-fn write_trailers(number: u32, call: CallAnswer, out: &mut Vec<u8>) {
-    let mut block = Vec::with_capacity(16);
-    write_status(call, &mut block);
-    frame::write(FrameKind::Headers, END_HEADERS | END_STREAM, number, &block, out);
-}
-
-fn write_status(call: CallAnswer, block: &mut Vec<u8>) {
-    write_plain("grpc-status", &call.status.to_string(), block);
-    if !call.text.is_empty() {
-        write_plain("grpc-message", call.text, block);
-    }
 }

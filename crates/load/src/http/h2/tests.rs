@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hopbench_model::Nanos;
 use proptest::prelude::*;
 
 use super::frame::{self, END_HEADERS, END_STREAM, FrameHead, FrameKind, Setting, code_name};
@@ -49,10 +50,20 @@ fn of_trial() -> ServingBounds {
 
 /// The server's part: it answers what is complete.
 fn serve(server: &mut Serving, responder: &mut Responder, bytes: &[u8]) -> Result<(), Farewell> {
-    let read = server.receive(bytes);
+    serve_at(0, server, responder, bytes)
+}
+
+/// The same at this time.
+fn serve_at(
+    now: Nanos,
+    server: &mut Serving,
+    responder: &mut Responder,
+    bytes: &[u8],
+) -> Result<(), Farewell> {
+    let read = server.receive(bytes, now);
     loop {
-        while let Some((number, ..)) = server.next_request() {
-            server.answer(number, responder, 0);
+        while let Some((number, ..)) = server.next_request(now) {
+            server.answer(number, responder, now);
         }
         server.write(&FILLER, 64 * 1024);
         if server.take_turned().is_none() {
@@ -224,6 +235,8 @@ struct Peer {
     server: Serving,
     responder: Responder,
     stream: u32,
+    /// The time of the server.
+    now: Nanos,
     /// What the server has said.
     heard: Vec<u8>,
 }
@@ -235,7 +248,7 @@ impl Peer {
 
     fn of(bounds: ServingBounds) -> Self {
         let (server, responder) = (Serving::new(bounds), Responder::default());
-        let mut peer = Self { server, responder, stream: 1, heard: Vec::new() };
+        let mut peer = Self { server, responder, stream: 1, now: 0, heard: Vec::new() };
         let mut first = PREFACE.to_vec();
         frame::write_settings(&[], &mut first);
         peer.say(&first).unwrap();
@@ -243,7 +256,7 @@ impl Peer {
     }
 
     fn say(&mut self, bytes: &[u8]) -> Result<(), Farewell> {
-        let said = serve(&mut self.server, &mut self.responder, bytes);
+        let said = serve_at(self.now, &mut self.server, &mut self.responder, bytes);
         self.heard.extend_from_slice(self.server.outgoing());
         let sent = self.server.outgoing().len();
         self.server.sent(sent);
@@ -377,16 +390,49 @@ fn a_call_that_ends_early_is_reset_without_an_error() {
 
 /// Who says how long a call may take says it of all its messages.
 #[test]
-fn the_delays_of_a_call_s_messages_are_added_up() {
+fn the_messages_of_a_call_have_its_time_together() {
     let mut peer = Peer::new();
     let call = peer.call(&[("grpc-timeout", "25m")]);
     let message = EchoRequest { delay_us: 10_000, ..EchoRequest::default() }.message(b"");
     for _ in 0..2 {
         peer.frame(FrameKind::Data, 0, call, &message).unwrap();
+        peer.now += 10_000_000;
     }
     assert_eq!(peer.heard(call).len(), 3);
     peer.frame(FrameKind::Data, 0, call, &message).unwrap();
     assert_eq!(peer.heard(call), [(FrameKind::Headers, true), (FrameKind::Reset, false)]);
+}
+
+/// A call with a deadline whose request is not all there is told of, and has run out at it.
+#[test]
+fn a_call_counts_from_its_head() {
+    let mut peer = Peer::new();
+    let message = EchoRequest::default().message(b"x");
+    peer.now = 5;
+    let calls: Vec<u32> = (0..4).map(|_| peer.call(&[("grpc-timeout", "20m")])).collect();
+    let until = 20_000_005;
+    peer.frame(FrameKind::Data, END_STREAM, calls[0], &message).unwrap();
+    assert_eq!(peer.server.open(), 3, "one had what it needs");
+    let timed: Vec<(Nanos, u32)> = peer.server.take_timed().collect();
+    assert_eq!(timed, [(until, calls[1]), (until, calls[2]), (until, calls[3])]);
+    assert_eq!(peer.server.take_timed().count(), 0, "once");
+    // Before its time it is not answered, and what comes late is.
+    peer.server.answer(calls[1], &mut peer.responder, until - 1);
+    assert_eq!(peer.server.open(), 3);
+    peer.server.answer(calls[1], &mut peer.responder, until);
+    peer.now = until;
+    peer.frame(FrameKind::Data, END_STREAM, calls[2], &message).unwrap();
+    // One of several messages has its answer, and the next one does not come.
+    peer.now = until - 1;
+    peer.frame(FrameKind::Data, 0, calls[3], &message).unwrap();
+    peer.server.answer(calls[3], &mut peer.responder, until);
+    peer.say(&[]).unwrap();
+    assert_eq!(peer.server.open(), 0);
+    let heard = peer.heard.clone();
+    let mut status = Vec::new();
+    write_plain("grpc-status", "4", &mut status);
+    let ended = heard.windows(status.len()).filter(|bytes| *bytes == &status[..]).count();
+    assert_eq!(ended, 3, "{heard:?}");
 }
 
 /// What comes behind a message that waits is held, and no more than a window of it.
@@ -397,7 +443,7 @@ fn a_window_is_given_back_when_the_message_ahead_is_answered() {
     let message = EchoRequest::default().message(&[1; 10_000]);
     let mut out = Vec::new();
     (0..5).for_each(|_| frame::write(FrameKind::Data, 0, call, &message, &mut out));
-    peer.server.receive(&out).unwrap();
+    peer.server.receive(&out, 0).unwrap();
     peer.say(&[]).unwrap();
     let heard = peer.heard(call);
     let answers = heard.iter().filter(|(kind, _)| *kind == FrameKind::Data).count();
@@ -484,7 +530,7 @@ fn what_breaks_the_protocol_ends_the_connection_with_its_code() {
         assert_eq!((said[3], u32::from(code)), (7, expected as u32), "{}", code_name(code.into()));
     }
     let mut server = Serving::new(ServingBounds::of_strangers(0));
-    assert_eq!(server.receive(b"PRI * HTTP/2.0\r\n\r\nXX"), Err(Farewell::Protocol));
+    assert_eq!(server.receive(b"PRI * HTTP/2.0\r\n\r\nXX", 0), Err(Farewell::Protocol));
 }
 
 #[test]

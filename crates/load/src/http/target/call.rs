@@ -36,6 +36,9 @@ fn fails(status: u32, text: &'static str) -> CallAnswer {
 }
 
 fn answer(request: &Request) -> Result<Decision<'static>, CallAnswer> {
+    if request.left_ns() == Some(0) {
+        return Err(fails(DEADLINE_EXCEEDED, "the request took longer than that"));
+    }
     let (is_stream, takes_stream) = match request.target() {
         UNARY => (false, false),
         SERVER_STREAM => (true, false),
@@ -85,9 +88,9 @@ fn answer_to(
         fails(INVALID_ARGUMENT, "no EchoRequest, or one that asks for more than it gets")
     })?;
     let delay_ns = echo.delay_us * 1000;
-    if let Some(deadline_ns) = request.deadline_ns().filter(|most| *most < delay_ns) {
+    if let Some(left_ns) = request.left_ns().filter(|left_ns| *left_ns < delay_ns) {
         let status = fails(DEADLINE_EXCEEDED, "the answer was to wait for longer than that");
-        return Ok(ends(status, deadline_ns, Content::Absent));
+        return Ok(ends(status, left_ns, Content::Absent));
     }
     if echo.status > 0 {
         return Ok(ends(fails(echo.status, "as asked for"), delay_ns, Content::Absent));

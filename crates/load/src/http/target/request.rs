@@ -48,8 +48,8 @@ pub struct Request {
     answered: usize,
     /// Whether it came over HTTP/2.
     is_multiplexed: bool,
-    /// How long a call of gRPC may take, ns.
-    deadline_ns: Option<Nanos>,
+    /// How long a call of gRPC may still take, ns.
+    left_ns: Option<Nanos>,
 }
 
 impl Request {
@@ -98,9 +98,8 @@ impl Request {
         self.is_bidirectional() && self.body().is_empty()
     }
 
-    /// The first message of the body was answered, after so long a wait; how many bytes it took.
-    pub(crate) fn drop_message(&mut self, waited_ns: Nanos) -> usize {
-        self.deadline_ns = self.deadline_ns.map(|left| left.saturating_sub(waited_ns));
+    /// The first message of the body was answered; how many bytes it took.
+    pub(crate) fn drop_message(&mut self) -> usize {
         let bytes = grpc::first_bytes(self.body()).unwrap_or(0);
         self.answered += bytes;
         // Not each time: the rest is moved to the front.
@@ -114,9 +113,15 @@ impl Request {
         bytes
     }
 
-    /// How long a call may take, ns; `None`: as long as it takes.
-    pub(super) fn deadline_ns(&self) -> Option<Nanos> {
-        self.deadline_ns
+    /// How long a call may still take, ns, when that was last looked at; `None`: as long as it
+    /// takes.
+    pub(crate) fn left_ns(&self) -> Option<Nanos> {
+        self.left_ns
+    }
+
+    /// A call may still take so long, ns.
+    pub(crate) fn set_left_ns(&mut self, left_ns: Option<Nanos>) {
+        self.left_ns = left_ns;
     }
 
     /// Whether the answer has no body.
@@ -139,12 +144,12 @@ impl Request {
         self.content_type.clear();
         self.target.clear();
         (self.method, self.http_1_0, self.keep_alive) = (Method::default(), false, true);
-        self.deadline_ns = None;
+        self.left_ns = None;
     }
 
     /// Takes the field that says how long a call may take, if it can be read.
     pub(crate) fn set_deadline(&mut self, value: &[u8]) {
-        self.deadline_ns = grpc::deadline::read(value);
+        self.left_ns = grpc::deadline::read(value);
     }
 
     pub(crate) fn set_method(&mut self, name: &[u8]) {

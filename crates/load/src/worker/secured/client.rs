@@ -12,6 +12,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::version::{TLS12, TLS13};
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 
+use super::identity::Identity;
 use crate::measure::socket_set::SocketSet;
 
 /// The setting with the version and the cipher suite that both ends agreed on.
@@ -98,6 +99,8 @@ pub(crate) struct TlsClientSettings<'a> {
     pub(crate) authorities: Option<&'a str>,
     /// Whether any certificate is taken.
     pub(crate) trusts_anybody: bool,
+    /// What is shown to a server that asks for a certificate; `None`: nothing.
+    pub(crate) identity: Option<Identity<'a>>,
     /// The only version that is offered: `1.2` or `1.3`; `None`: both.
     pub(crate) version: Option<&'a str>,
     /// The only cipher that is offered, of [`CIPHERS`]; `None`: all.
@@ -127,6 +130,7 @@ impl TlsClientSettings<'_> {
         if let Some(Err(problem)) = self.authorities.map(roots) {
             problems.push(problem);
         }
+        problems.extend(self.identity.iter().flat_map(Identity::problems));
         problems
     }
 
@@ -170,6 +174,10 @@ impl TlsClientSettings<'_> {
             };
             builder.with_root_certificates(roots).with_no_client_auth()
         };
+        if let Some(identity) = &self.identity {
+            let resolver = identity.resolver(config.crypto_provider());
+            config.client_auth_cert_resolver = resolver.map_err(|problem| vec![problem])?;
+        }
         config.alpn_protocols = self.protocols.to_vec();
         config.resumption = resumption(self.resumes);
         let needed = self.protocols.first().filter(|_| self.is_first_needed).cloned();

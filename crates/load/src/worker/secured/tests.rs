@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use hopbench_model::{Fault, Nanos};
 use proptest::prelude::*;
-use rustls::ServerConfig;
 use rustls::pki_types::PrivatePkcs8KeyDer;
+use rustls::server::WebPkiClientVerifier;
 use rustls::version::{TLS12, TLS13};
+use rustls::{RootCertStore, ServerConfig};
 
 use super::*;
 use crate::measure::recorder::Live;
@@ -221,15 +222,28 @@ fn pump<A: Flow, B: Flow>(client: &mut End<A>, server: &mut End<B>, chunks: &[us
 
 /// A certificate in PEM, and a server that shows it.
 fn server_of(name: &str) -> (String, TlsServer) {
+    server_asking(name, None)
+}
+
+/// The same, which takes only clients with a certificate of this authority.
+fn server_asking(name: &str, authority: Option<&rcgen::Certificate>) -> (String, TlsServer) {
     let own = rcgen::generate_simple_self_signed([name.to_owned()]).unwrap();
     let key = PrivatePkcs8KeyDer::from(own.signing_key.serialize_der());
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ServerConfig::builder_with_provider(provider)
+    let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_protocol_versions(&[&TLS13, &TLS12])
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![own.cert.der().clone()], key.into())
         .unwrap();
+    let builder = match authority {
+        None => builder.with_no_client_auth(),
+        Some(authority) => {
+            let mut roots = RootCertStore::empty();
+            roots.add(authority.der().clone()).unwrap();
+            let verifier =
+                WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build();
+            builder.with_client_cert_verifier(verifier.unwrap())
+        }
+    };
+    let config = builder.with_single_cert(vec![own.cert.der().clone()], key.into()).unwrap();
     (
         own.cert.pem(),
         TlsServer {
@@ -246,6 +260,7 @@ fn settings<'a>(name: &'a str, authorities: Option<&'a str>) -> TlsClientSetting
         name,
         authorities,
         trusts_anybody: authorities.is_none(),
+        identity: None,
         version: None,
         resumes: true,
         protocols: &[],
@@ -341,6 +356,29 @@ fn sessions_are_resumed_unless_they_must_not_be() {
         assert_eq!(resumed(&client), 0, "the first one");
         assert_eq!(resumed(&client), u32::from(resumes), "TLS {version}");
         assert_eq!(resumed(&client.apart()), 0, "another thread knows nothing of it");
+    }
+}
+
+#[test]
+fn a_server_gets_the_certificate_that_it_asks_for() {
+    let own = rcgen::generate_simple_self_signed(["c.test".to_owned()]).unwrap();
+    let (pem, key) = (own.cert.pem(), own.signing_key.serialize_pem());
+    let (_, server) = server_asking("h.test", Some(&own.cert));
+    let ended = |client: &TlsClient| {
+        let flows = (asker(10, 10, 1), answerer(10, None));
+        let (client, _) = said(client, &server, flows, &[usize::MAX]);
+        (inner(&client).ended.clone().unwrap(), extra(&client, RESUMED) as u32)
+    };
+    for (version, resumes) in [("1.2", true), ("1.3", true), ("1.2", false), ("1.3", false)] {
+        let bare =
+            TlsClientSettings { version: Some(version), resumes, ..settings("h.test", None) };
+        let identity = Some(Identity { certificates: &pem, key: &key });
+        let client = TlsClientSettings { identity, ..bare }.client().unwrap();
+        assert_eq!(ended(&client), (Ok(()), 0), "TLS {version}");
+        assert_eq!(ended(&client), (Ok(()), u32::from(resumes)), "TLS {version}");
+        assert_eq!(ended(&client.apart()), (Ok(()), 0), "TLS {version}");
+        let why = ended(&bare.client().unwrap()).0.unwrap_err();
+        assert_eq!(why, "TLS: received fatal alert: CertificateRequired", "TLS {version}");
     }
 }
 

@@ -9,6 +9,7 @@ use hopbench_sys::errno;
 use crate::flow::handshake::HandshakeCodec;
 use crate::flow::{BEYOND, Event, Flow, Op};
 use crate::measure::recorder::Recorder;
+use crate::worker::secured;
 
 /// Length of the header that opens a flow, bytes.
 const HEADER: usize = 32;
@@ -32,7 +33,7 @@ fn reason(error: &io::Error) -> &'static str {
         K::ConnectionReset | K::ConnectionAborted | K::BrokenPipe => "reset",
         K::TimedOut => "timeout",
         K::HostUnreachable | K::NetworkUnreachable => "unreachable",
-        K::InvalidData => "tls_failed",
+        K::InvalidData => secured::reason(error),
         _ if errno::too_many_files(error) => "too_many_open_files",
         _ => "socket_error",
     }

@@ -86,7 +86,7 @@ fn always() -> bool {
 }
 
 impl Params {
-    /// Reads the files that `--message-file` and `--tls-ca` name.
+    /// Reads the files that flags name.
     ///
     /// # Errors
     /// A file that cannot be read or is too long.

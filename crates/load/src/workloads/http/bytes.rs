@@ -14,17 +14,20 @@ pub(in crate::workloads) fn read(
     path: &Path,
     most: u64,
 ) -> Result<Vec<u8>, clap::Error> {
-    let refuse = |kind, expected: String| {
-        let found = path.display();
-        clap::Error::raw(kind, format!("{flag}: found `{found}`, expected {expected}\n"))
-    };
-    let bytes = std::fs::read(path)
-        .map_err(|error| refuse(ErrorKind::Io, format!("a file that can be read: {error}")))?;
+    let bytes = std::fs::read(path).map_err(|error| {
+        refused(flag, path, ErrorKind::Io, &format!("a file that can be read: {error}"))
+    })?;
     if bytes.len() as u64 > most {
         let expected = format!("a file of at most {}", Bytes(most));
-        return Err(refuse(ErrorKind::ValueValidation, expected));
+        return Err(refused(flag, path, ErrorKind::ValueValidation, &expected));
     }
     Ok(bytes)
+}
+
+/// What is wrong with a file that a flag names.
+pub(super) fn refused(flag: &str, path: &Path, kind: ErrorKind, expected: &str) -> clap::Error {
+    let found = path.display();
+    clap::Error::raw(kind, format!("{flag}: found `{found}`, expected {expected}\n"))
 }
 
 /// Two digits a byte.

@@ -77,7 +77,7 @@ fn get() -> String {
 }
 
 impl Params {
-    /// Reads the files that `--body-file` and `--tls-ca` name.
+    /// Reads the files that flags name.
     ///
     /// # Errors
     /// A file that cannot be read or is too long.

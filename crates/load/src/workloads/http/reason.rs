@@ -6,6 +6,7 @@ use hopbench_sys::errno;
 
 use crate::http::{CallEnd, ResponseEnd, grpc};
 use crate::measure::recorder::Reason;
+use crate::worker::secured;
 
 /// The connection attempt had no answer in time.
 pub(super) const CONNECT_TIMEOUT: &str = "connect_timeout";
@@ -17,8 +18,6 @@ pub(super) const CLOSED_EARLY: &str = "closed_early";
 pub(super) const BROKEN_PROTOCOL: &str = "http2_protocol";
 /// The trial ended before the answer came.
 pub(super) const UNFINISHED: &str = "unfinished";
-/// The handshake of TLS failed, or the peer ended the connection with an alert.
-const TLS_FAILED: &str = "tls_failed";
 /// No local port was free.
 pub(super) const NO_LOCAL_PORT: &str = "no_local_port";
 
@@ -31,7 +30,7 @@ pub(super) fn of_connect(error: &Error) -> &'static str {
         ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted => "reset",
         ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => "unreachable",
         // A handshake that failed, or an alert.
-        ErrorKind::InvalidData => TLS_FAILED,
+        ErrorKind::InvalidData => secured::reason(error),
         _ if errno::too_many_files(error) => "too_many_open_files",
         _ => "connect_failed",
     }
@@ -46,7 +45,7 @@ pub(super) fn of_transfer(error: &Error) -> &'static str {
         // The kernel gave up sending again.
         ErrorKind::TimedOut => TIMEOUT,
         ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => "unreachable",
-        ErrorKind::InvalidData => TLS_FAILED,
+        ErrorKind::InvalidData => secured::reason(error),
         _ => "connection_failed",
     }
 }

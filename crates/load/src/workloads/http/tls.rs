@@ -1,15 +1,16 @@
 //! The parameters of TLS with any server.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use clap::error::ErrorKind;
 use hopbench_model::Problem;
 use serde::{Deserialize, Serialize};
 
-use super::bytes::read;
+use super::bytes::{read, refused};
 use crate::http::{Credential, Url};
 use crate::measure::socket_set::SocketSet;
-use crate::worker::secured::{TlsClient, TlsClientSettings};
+use crate::worker::secured::{Identity, TlsClient, TlsClientSettings};
 
 /// Whether and how TLS is spoken.
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
@@ -30,6 +31,23 @@ pub(in crate::workloads) struct TlsParams {
     #[arg(skip)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tls_authorities: Option<String>,
+    /// Show the certificate in this file, and those behind it (PEM), to a server that asks for one
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
+    tls_cert: Option<PathBuf>,
+    /// Those certificates
+    #[arg(skip)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tls_certificates: Option<String>,
+    /// The private key of that certificate (PEM); no record has it [default: in the file of
+    /// --tls-cert]
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
+    tls_key: Option<PathBuf>,
+    /// That key
+    #[arg(skip)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tls_private_key: Option<String>,
     /// The name of the server in TLS [default: the host of the URL]
     #[arg(long, value_name = "NAME")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -53,18 +71,34 @@ const HTTP_2: &[u8] = b"h2";
 const HTTP_1_1: &[u8] = b"http/1.1";
 /// The setting of a client that does not check its server's certificate.
 const UNCHECKED: &str = "tls_certificate";
-/// The longest file of authorities, bytes.
-const MOST_AUTHORITIES_BYTES: u64 = 1 << 20;
+/// The longest file of certificates or of a key, bytes.
+const MOST_PEM_BYTES: u64 = 1 << 20;
+/// How the name of a part of a file ends that has a private key: `EC PRIVATE KEY`.
+const PRIVATE_KEY: &str = "PRIVATE KEY";
+const CERTIFICATE: &str = "CERTIFICATE";
 
 impl TlsParams {
-    /// Reads the file that `--tls-ca` names.
+    /// Reads the files that `--tls-ca`, `--tls-cert` and `--tls-key` name. Of a file with both, the
+    /// certificates are kept apart from the key, which is a secret.
     ///
     /// # Errors
-    /// A file that cannot be read or is too long.
+    /// A file that cannot be read or is too long, or a key without a certificate.
     pub(in crate::workloads) fn with_files(mut self) -> Result<Self, clap::Error> {
         if let Some(path) = self.tls_ca.take() {
-            let bytes = read("--tls-ca", &path, MOST_AUTHORITIES_BYTES)?;
-            self.tls_authorities = Some(String::from_utf8_lossy(&bytes).into_owned());
+            self.tls_authorities = Some(parts(&pem("--tls-ca", &path)?, CERTIFICATE));
+        }
+        match (self.tls_cert.take(), self.tls_key.take()) {
+            (Some(path), key) => {
+                let certificates = pem("--tls-cert", &path)?;
+                self.tls_certificates = Some(parts(&certificates, CERTIFICATE));
+                let key = key.map_or(Ok(certificates), |path| pem("--tls-key", &path))?;
+                self.tls_private_key = Some(parts(&key, PRIVATE_KEY));
+            }
+            (None, Some(key)) => {
+                let expected = "its certificate beside it: name that with --tls-cert";
+                return Err(refused("--tls-key", &key, ErrorKind::ValueValidation, expected));
+            }
+            (None, None) => {}
         }
         Ok(self)
     }
@@ -95,6 +129,10 @@ impl TlsParams {
             name: self.tls_name.as_deref().unwrap_or_else(|| url.host()),
             authorities: self.tls_authorities.as_deref(),
             trusts_anybody: self.insecure_tls || knows_trial && self.tls_authorities.is_none(),
+            identity: self.tls_certificates.as_deref().map(|certificates| Identity {
+                certificates,
+                key: self.tls_private_key.as_deref().unwrap_or_default(),
+            }),
             version: self.tls_version.as_deref(),
             cipher: self.tls_cipher.as_deref(),
             resumes: !self.no_tls_resumption,
@@ -132,5 +170,135 @@ impl TlsParams {
     pub(in crate::workloads) fn problems(&self, url: &Url) -> Vec<Problem> {
         let settings = self.settings(url, false, &[], false);
         settings.map(|settings| settings.problems()).unwrap_or_default()
+    }
+}
+
+/// The text of a file in PEM that a flag names.
+fn pem(flag: &str, path: &Path) -> Result<String, clap::Error> {
+    let bytes = read(flag, path, MOST_PEM_BYTES)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The parts of a text in PEM whose names end so, line by line.
+fn parts(text: &str, name: &str) -> String {
+    let (mut out, mut is_inside) = (String::new(), false);
+    for line in text.lines().map(str::trim) {
+        if let Some(begin) = line.strip_prefix("-----BEGIN ") {
+            is_inside = begin.trim_end_matches('-').ends_with(name);
+        }
+        if is_inside {
+            out.push_str(line);
+            out.push('\n');
+        }
+        is_inside &= !line.starts_with("-----END ");
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use clap::{Command, FromArgMatches};
+    use hopbench_model::secret::REDACTED;
+
+    use super::*;
+
+    fn parse(arguments: &[&str]) -> Result<TlsParams, clap::Error> {
+        let command = TlsParams::augment_args(Command::new("tls").no_binary_name(true));
+        TlsParams::from_arg_matches(&command.try_get_matches_from(arguments)?)?.with_files()
+    }
+
+    /// A certificate and its key, in PEM.
+    fn made() -> (String, String) {
+        let own = rcgen::generate_simple_self_signed(["c.test".to_owned()]).unwrap();
+        (own.cert.pem(), own.signing_key.serialize_pem())
+    }
+
+    /// What is wrong with them, where TLS is spoken.
+    fn wrong(params: &TlsParams) -> Vec<String> {
+        let url = Url::parse("https://h/").unwrap();
+        params.problems(&url).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_key_is_kept_apart_from_its_certificate() {
+        let folder = tempfile::tempdir().unwrap();
+        let (certificate, key) = made();
+        let put = |name: &str, text: &str| {
+            fs::write(folder.path().join(name), text).unwrap();
+            folder.path().join(name).to_string_lossy().into_owned()
+        };
+        let both = put("both", &format!("Subject: c\n{key}{certificate}"));
+        let (cert, private) = (put("cert", &certificate), put("key", &key));
+        for arguments in [&["--tls-cert", &both][..], &["--tls-cert", &cert, "--tls-key", &private]]
+        {
+            let params = parse(arguments).unwrap();
+            let shown = params.tls_certificates.as_deref().unwrap();
+            assert!(shown.contains("BEGIN CERTIFICATE") && !shown.contains("PRIVATE"), "{shown}");
+            let hidden = params.tls_private_key.as_deref().unwrap();
+            assert!(hidden.contains("PRIVATE KEY") && !hidden.contains("CERTIFICATE"));
+            assert!(wrong(&params).is_empty(), "{:?}", wrong(&params));
+        }
+        let trusted = parse(&["--tls-ca", &both]).unwrap().tls_authorities.unwrap();
+        assert!(trusted.contains("BEGIN CERTIFICATE") && !trusted.contains("PRIVATE"), "{trusted}");
+        // A certificate that is cut off ends where the next part begins.
+        let cut = put("cut", &format!("-----BEGIN CERTIFICATE-----\nAAAA\n{key}"));
+        assert!(!parse(&["--tls-ca", &cut]).unwrap().tls_authorities.unwrap().contains("PRIVATE"));
+    }
+
+    #[test]
+    fn a_certificate_without_its_key_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let ((certificate, key), (_, other)) = (made(), made());
+        let put = |name: &str, text: &str| {
+            fs::write(folder.path().join(name), text).unwrap();
+            folder.path().join(name).to_string_lossy().into_owned()
+        };
+        let (cert, private) = (put("cert", &certificate), put("key", &key));
+        let (other, empty) = (put("other", &other), put("empty", ""));
+        let garbled = put("garbled", "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n");
+        let locked = put("locked", &key.replace("PRIVATE KEY", "ENCRYPTED PRIVATE KEY"));
+        for (certificate, key, expected) in [
+            (&cert, &other, &["--tls-key: found `the key of another certificate`"][..]),
+            (&cert, &empty, &["--tls-key: found `no private key`"]),
+            (&cert, &locked, &["--tls-key: found `no private key`"]),
+            (&empty, &private, &["--tls-cert: found `no certificate`"]),
+            (&garbled, &private, &["--tls-cert: found `a certificate that cannot be read`"]),
+            (&empty, &empty, &["--tls-cert: found", "--tls-key: found"]),
+        ] {
+            let params = parse(&["--tls-cert", certificate, "--tls-key", key]).unwrap();
+            let found = wrong(&params);
+            assert_eq!(found.len(), expected.len(), "{found:?}");
+            for (found, expected) in found.iter().zip(expected) {
+                assert!(found.starts_with(expected), "{found}");
+            }
+            let url = Url::parse("https://h/").unwrap();
+            assert!(params.client(&url, false, None, &SocketSet::default()).is_err(), "{found:?}");
+        }
+        for (arguments, part) in [
+            (&["--tls-key", &private][..], "--tls-key: found `"),
+            (&["--tls-cert", "/nowhere"], "--tls-cert: found `/nowhere`, expected a file"),
+            (&["--tls-cert", &cert, "--tls-key", "/nowhere"], "--tls-key: found `/nowhere`"),
+        ] {
+            let error = parse(arguments).unwrap_err();
+            assert!(error.to_string().contains(part), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_key_that_was_taken_out_is_nothing_wrong_and_no_key() {
+        let (certificate, _) = made();
+        let read = |key: &str| -> TlsParams {
+            let value = serde_json::json!({
+                "insecure_tls": true, "tls_certificates": certificate, "tls_private_key": key,
+            });
+            serde_json::from_value(value).unwrap()
+        };
+        let params = read(REDACTED);
+        assert!(wrong(&params).is_empty(), "{:?}", wrong(&params));
+        let url = Url::parse("https://h/").unwrap();
+        let problems = params.client(&url, false, None, &SocketSet::default()).unwrap_err();
+        assert!(problems[0].to_string().contains("no private key"), "{problems:?}");
     }
 }
