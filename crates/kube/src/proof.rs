@@ -36,9 +36,9 @@ pub(crate) fn of_tool(
     proofs
 }
 
-/// Evidence of the way of a tool's traffic, which needs nobody's word but the API server's.
+/// Evidence of the way of a tool's traffic and of what its pods are, which needs nobody's word but the API server's.
 pub(crate) fn of_tools_way(known: &ProofFacts<'_>) -> Vec<Proof> {
-    backends::behind(known).into_iter().collect()
+    backends::behind(known).into_iter().chain(subject::proof(known)).collect()
 }
 
 /// Evidence for every hop of a path.

@@ -201,7 +201,9 @@ impl Plan {
         };
         let of_subject = |subject: &Subject| {
             let SubjectCommand { before, after } = &subject.command;
-            Some(format!("command {}", before.as_ref().or(after.as_ref())?))
+            let command = before.as_ref().or(after.as_ref());
+            let command = command.map(|line| format!("command {line}"));
+            command.or_else(|| Some(format!("env {}", subject.pod.env.keys().next()?)))
         };
         let of_path = |path: &Path| {
             let script = path.variant.as_ref()?.lua.as_ref()?;

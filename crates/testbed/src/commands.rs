@@ -54,7 +54,13 @@ impl Commands {
             self.now = None;
         }
         if let Some(next) = subject {
-            self.run(next, "before", |command| command.before.as_ref(), &variables)?;
+            if let Err(fault) =
+                self.run(next, "before", |command| command.before.as_ref(), &variables)
+            {
+                // What it did by then is no other subject's. The first fault is the one to tell.
+                let _ = self.run(next, "after", |command| command.after.as_ref(), &variables);
+                return Err(fault);
+            }
             self.now = Some(next.to_owned());
         }
         Ok(())
@@ -95,10 +101,10 @@ fn ended(command: &mut Command, most_ns: Nanos) -> io::Result<Option<String>> {
     if status.success() {
         return Ok(None);
     }
-    let mut said = String::new();
+    let mut said = Vec::new();
     words.rewind()?;
-    let _ = words.take(MOST_WORDS).read_to_string(&mut said);
-    Ok(Some(format!("failed ({status}): {}", said.trim())))
+    words.take(MOST_WORDS).read_to_end(&mut said)?;
+    Ok(Some(format!("failed ({status}): {}", String::from_utf8_lossy(&said).trim())))
 }
 
 #[cfg(test)]
@@ -142,6 +148,25 @@ mod tests {
                 "subject old: the command after its trials failed (exit status: 3): left"
             );
         }
+    }
+
+    #[test]
+    fn what_failed_half_way_is_undone_and_all_words_are_told() {
+        let folder = std::env::temp_dir().join(format!("hopbench-half-{}", std::process::id()));
+        std::fs::create_dir(&folder).unwrap();
+        let file = folder.join("half");
+        let name = file.display().to_string();
+        let before = format!("touch {name}; printf 'no \\377 more' >&2; exit 1");
+        let after = format!("mv {name} {name}.undone");
+        let mut commands = commands(&[("new", &before, &after)], 60 * SECOND);
+        for _ in 0..2 {
+            let told = commands.turn_to(Some("new"), |_| Vec::new()).unwrap_err().text;
+            assert!(told.ends_with("(exit status: 1): no \u{fffd} more"), "{told}");
+            let undone = folder.join("half.undone");
+            assert!(!file.exists() && undone.exists());
+            std::fs::remove_file(undone).unwrap();
+        }
+        std::fs::remove_dir(folder).unwrap();
     }
 
     #[test]

@@ -245,13 +245,18 @@ fn a_folder_with_another_plan_gets_no_secret_of_the_scenario() {
     let plan: serde_json::Value = serde_json::from_str(&sound).expect("JSON");
     let host = |name: &str| serde_json::json!({"name": name, "control": "127.0.0.1:1"});
     let hosts = serde_json::json!({"hosts": {"nodes": [host("a"), host("b")]}});
+    let subjects = serde_json::json!([{"name": "new", "pod": {"agent": "elsewhere:1"}}]);
     for (what, place, value) in [
         ("expected a scenario that says the machines", "/plan/testbed", hosts),
         ("another path", "/plan/paths/0/to/node", serde_json::json!("a")),
         ("another request", "/plan/points/0/server/request", serde_json::json!("/elsewhere")),
+        ("another subject", "/plan/subjects", subjects),
     ] {
         let mut plan = plan.clone();
-        *plan.pointer_mut(place).expect(place) = value;
+        match plan.pointer_mut(place) {
+            Some(found) => *found = value,
+            None => plan["plan"]["subjects"] = value,
+        }
         fs::write(&file, plan.to_string()).expect("written");
         let refused = bench.resume(&[&bench.scenario()]);
         assert_eq!(refused.code, Some(2), "{what}: {}", refused.story());

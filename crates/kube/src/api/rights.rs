@@ -72,7 +72,7 @@ pub const RIGHTS: &[Right] = &[
     Right { only_for: "sidecars of hopbench's own", ..right("", "secrets", &["patch"], true) },
     // Their ports are not in the pod's network, where a port-forward looks.
     Right {
-        only_for: "agents in gVisor, Kata and the like; `peer` beside a workload",
+        only_for: "agents in gVisor, Kata and the like, and for `peer` beside a workload",
         ..right("", "pods/exec", &["create", "get"], true)
     },
     Right { only_for: CHANGES, ..right("", "nodes", &["watch"], false) },

@@ -153,6 +153,7 @@ mod tests {
                 family: None,
                 datagrams: false,
                 http2,
+                has_tools: false,
                 is_of_gateways: false,
                 backends: Vec::new(),
                 sidecars: sidecars.collect(),

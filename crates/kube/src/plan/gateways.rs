@@ -98,11 +98,18 @@ pub(crate) fn of_path(spec: &ClusterSpec, path: &Path) -> Option<Routing> {
 /// the paths.
 pub(crate) type Demand = BTreeMap<String, BTreeSet<Traffic>>;
 
-/// The demand of a plan.
-pub(crate) fn demand(spec: &ClusterSpec, plan: &Plan) -> Demand {
+/// The demand of a plan, as far as its cells are measured.
+pub(crate) fn demand(
+    spec: &ClusterSpec,
+    plan: &Plan,
+    is_measured: impl Fn(&Path, &Point) -> bool,
+) -> Demand {
     let mut demand = Demand::new();
     for cell in &plan.cells {
         let (path, point) = plan.at(*cell);
+        if !is_measured(path, point) {
+            continue;
+        }
         let routed = of_path(spec, path).zip(Traffic::of(&point.job));
         if let Some((_, traffic)) = routed.filter(|(routing, traffic)| routing.takes(*traffic)) {
             demand.entry(path.name.clone()).or_default().insert(traffic);

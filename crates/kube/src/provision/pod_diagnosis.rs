@@ -6,8 +6,7 @@ use std::time::Duration;
 use hopbench_model::printable::line;
 use k8s_openapi::api::core::v1::{ContainerStatus, Event, Pod};
 
-use crate::objects::containers::{AGENT, PROGRAM};
-use crate::objects::containers::{GATEWAY, SIDECAR};
+use crate::objects::containers::{AGENT, GATEWAY, PEER, PROGRAM, SIDECAR};
 
 /// The patience with trouble that sometimes passes: an image that is pulled again, a node that gets
 /// free.
@@ -95,9 +94,11 @@ impl Trouble {
 /// image.
 fn image_of(container: &str) -> (&'static str, &'static str) {
     match container {
-        AGENT | "policy" | "telemetry" => ("`image:`", " (`hopbench kube image` writes it)"),
+        AGENT => ("`image:`, or `agent:` of a subject", " (`hopbench kube image` writes it)"),
+        "policy" | "telemetry" => ("`image:`", " (`hopbench kube image` writes it)"),
         PROGRAM => ("`servers: {NAME: {image: ...}}`", ""),
-        SIDECAR | GATEWAY => ("`mesh: {image: ...}`", ""),
+        PEER => ("`peers: {image: ...}`", ""),
+        SIDECAR | GATEWAY => ("`mesh: {image: ...}`, or `proxy:` of a subject", ""),
         _ => ("whoever put this container there says which: a mesh's injector, `patch:`", ""),
     }
 }

@@ -192,7 +192,7 @@ impl Cluster {
         if makes_gateway {
             progress.say("waiting for the Gateway of the run and its routes");
         }
-        let sent = gateways::demand(&built.spec, plan).into_values().flatten();
+        let sent = gateways::demand(&built.spec, plan, |_, _| true).into_values().flatten();
         built.served =
             access.runtime.block_on(interrupt.unless("a Gateway", served(&client, sent)))?;
         let attached = gateway::attach(&client, &built, until);

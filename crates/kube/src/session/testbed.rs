@@ -47,7 +47,11 @@ impl Testbed for Cluster {
         };
         let mut needs = needs::missing(&self.spec, &placement, &discovery, &assigned);
         let given = self.spec.namespace.clone();
-        let demand = gateways::demand(&self.spec, plan);
+        // A cell that nobody measures takes no listener from others.
+        let is_measured =
+            |path: &Path, point: &Point| needs::unsupported(&self.spec, path, point).is_none();
+        let demand = gateways::demand(&self.spec, plan, is_measured);
+        self.lacks_exec = false;
         let asked = |right: &Right| right.only_for.is_empty() || needs::is_optional(right.resource);
         match self.access().and_then(|access| rights::lacking(access, given.as_deref(), asked)) {
             Ok(lacking) => {
@@ -305,7 +309,7 @@ impl Testbed for Cluster {
         let of_point = program(&point.server);
         let servers = ends.servers_of(of_point.as_deref());
         let service = built.service(&route.path, of_point.as_ref());
-        of_tools_way(&ProofFacts { built, ends: &ends, servers, service })
+        of_tools_way(&ProofFacts { built, ends: &ends, servers, service, proxies: &[] })
     }
 
     fn facts(&self) -> BTreeMap<String, String> {

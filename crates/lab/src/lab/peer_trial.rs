@@ -62,6 +62,7 @@ impl Lab {
             output: outcome.output,
             differs: tool.differs,
             started: outcome.started,
+            machine: None,
             placed,
         })
     }

@@ -1,5 +1,6 @@
 //! A trial that a tool of others makes.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hopbench_model::Proof;
@@ -20,6 +21,8 @@ pub struct PeerSaid {
     pub differs: &'static str,
     /// When it started, since 1970 UTC.
     pub started: Duration,
+    /// Facts about the client's machine, as agents say them; absent: it is this one.
+    pub machine: Option<BTreeMap<String, String>>,
     /// Where its processes were, as the kernel showed it.
     pub placed: Vec<Proof>,
 }

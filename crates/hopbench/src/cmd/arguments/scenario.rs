@@ -160,6 +160,8 @@ fn sends_elsewhere(folder: &Plan, own: &Plan, asked: &TestbedArguments) -> Optio
         Some("another testbed")
     } else if folder.paths.iter().any(|path| !own.paths.contains(path)) {
         Some("another path")
+    } else if folder.subjects != own.subjects {
+        Some("another subject")
     } else if !folder.points.iter().all(is_own) {
         Some("another request")
     } else {

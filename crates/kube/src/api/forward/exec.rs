@@ -31,7 +31,8 @@ pub(crate) struct Process {
     input: WriteHalf<SimplexStream>,
     output: ReadHalf<SimplexStream>,
     error: ReadHalf<SimplexStream>,
-    status: Pin<Box<dyn Future<Output = Option<Status>> + Send>>,
+    /// Absent: it has ended.
+    status: Option<Pin<Box<dyn Future<Output = Option<Status>> + Send>>>,
 }
 
 /// What a program printed so far.
@@ -64,7 +65,7 @@ impl Process {
         else {
             return Err("the API server opened no way into the container".to_owned());
         };
-        Ok(Self { _attached: attached, input, output, error, status: Box::pin(status) })
+        Ok(Self { _attached: attached, input, output, error, status: Some(Box::pin(status)) })
     }
 
     /// Reads what it prints, until that is enough, or until it ends.
@@ -74,8 +75,8 @@ impl Process {
     ) -> Result<Printed, String> {
         let mut printed = Printed::default();
         let (mut from_output, mut from_error) = (vec![0; CHUNK], vec![0; CHUNK]);
-        let (mut has_output, mut has_error, mut has_ended) = (true, true, false);
-        while has_output || has_error || !has_ended {
+        let (mut has_output, mut has_error) = (true, true);
+        while has_output || has_error || self.status.is_some() {
             tokio::select! {
                 read = self.output.read(&mut from_output), if has_output => {
                     let count = read.map_err(|error| error.to_string())?;
@@ -88,8 +89,8 @@ impl Process {
                     let room = MOST_ERROR_BYTES.saturating_sub(printed.error.len());
                     printed.error.extend_from_slice(&from_error[..count.min(room)]);
                 }
-                status = &mut self.status, if !has_ended => {
-                    has_ended = true;
+                status = end_of(&mut self.status), if self.status.is_some() => {
+                    self.status = None;
                     let status = status.ok_or("the way to it through the API server broke")?;
                     printed.failure = failure(&status);
                 }
@@ -111,6 +112,13 @@ impl Process {
         let _ = self.input.write_all(b"\n").await;
         let _ = timeout(MOST_END, self.printed(|_| false)).await;
     }
+}
+
+/// How a program ended, once it has; `None`: nobody knows.
+async fn end_of(
+    status: &mut Option<Pin<Box<dyn Future<Output = Option<Status>> + Send>>>,
+) -> Option<Status> {
+    status.as_mut()?.await
 }
 
 /// Why a program ended badly.

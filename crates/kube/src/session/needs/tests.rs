@@ -119,7 +119,7 @@ fn a_right_that_is_missing_stops_only_who_needs_it() {
         let lacking = RIGHTS.iter().filter(|right| lacks(right));
         let lacking = lacking.flat_map(|right| right.verbs.iter().map(move |verb| (right, *verb)));
         let lacking: Vec<_> = lacking.collect();
-        let demand = gateways::demand(spec, &plan);
+        let demand = gateways::demand(spec, &plan, |_, _| true);
         let needs = of_rights(spec, &placement, &discovery, &demand, &lacking);
         needs
             .into_iter()
@@ -131,7 +131,7 @@ fn a_right_that_is_missing_stops_only_who_needs_it() {
     let of_paths = [
         "proxied: this user may not patch secrets (for sidecars of hopbench's own)",
         "sandboxed: this user may not create pods/exec, get pods/exec (for agents in gVisor, Kata \
-         and the like; `peer` beside a workload)",
+         and the like, and for `peer` beside a workload)",
     ];
     assert_eq!(told(&spec, &optional), of_paths);
     assert_eq!(told(&spec, &|_| false), [""; 0]);
@@ -282,7 +282,7 @@ fn each_gateway_is_asked_about_once_and_stops_only_its_own_paths() {
     let paths = names.map(|(name, gateway)| into(name, gateway)).into();
     let plan = plan(paths, vec![point("http", "hopbench"), point("rr", "hopbench")]);
     let placement = placement(&plan);
-    let demand = gateways::demand(&spec, &plan);
+    let demand = gateways::demand(&spec, &plan, |_, _| true);
     let mut asked = Vec::new();
     let run = RunIdentity {
         name: "k2v9xq1bzr".into(),

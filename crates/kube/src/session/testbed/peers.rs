@@ -60,7 +60,10 @@ impl Cluster {
         point: &Point,
         is_over: &dyn Fn() -> bool,
     ) -> Result<PeerSaid, Fault> {
-        let tool = of_point(point).ok_or_else(|| Fault::input("hopbench starts no such tool"))?;
+        let tool = of_point(point).ok_or_else(|| {
+            let found = point.peer.as_ref().map(|peer| peer.tool.as_str()).unwrap_or_default();
+            Fault::input(format!("found the tool `{found}`, expected one that hopbench starts"))
+        })?;
         let failed = |why: String| Fault::measuring(format!("{}: {why}", tool.name));
         let commands = tool.commands(&Task::of(point, route.target, PORT)).map_err(failed)?;
         let ends = self.endpoints(&route.path)?;
@@ -76,7 +79,7 @@ impl Cluster {
         ];
         let length = Duration::from_nanos(point.job.timing.window_ns) + MOST_LONGER;
         let known = self.tools.get(tool.name);
-        let (version, ran) = access
+        let (version, mut ran) = access
             .runtime
             .block_on(async {
                 let running = async {
@@ -97,7 +100,7 @@ impl Cluster {
         let at = [Some((client, &ran.client)), ran.server.as_ref().map(|place| (server, place))];
         let machines: BTreeMap<AgentId, _> = at.into_iter().flatten().map(said).collect();
         let (clients, servers) = (std::slice::from_ref(client), std::slice::from_ref(server));
-        let facts = ProofFacts { built, ends: &ends, servers, service: None };
+        let facts = ProofFacts { built, ends: &ends, servers, service: None, proxies: &[] };
         let seen =
             Seen { job: &point.job, clients: &[], servers: &[], machines: &machines, stood: false };
         let mut placed = proof::of_tool(&facts, clients, ran.server.is_some(), &seen);
@@ -113,6 +116,7 @@ impl Cluster {
             output: ran.output,
             differs: tool.differs,
             started: ran.started,
+            machine: Some(std::mem::take(&mut ran.client.machine)),
             placed,
         })
     }
@@ -127,15 +131,18 @@ async fn over(is_over: &dyn Fn() -> bool) {
 
 /// The version of a tool, in its own words.
 async fn version_of(pods: &Api<Pod>, pod: &str, tool: &PeerTool) -> Result<String, String> {
-    let words = vec![tool.name.to_owned(), tool.version.to_owned()];
+    // Nobody would end it otherwise, if it hangs.
+    let words = command(tool.name, tool.version, End::Client(""), None);
     let asked = async { Process::start(pods, pod, PEER, words).await?.printed(|_| false).await };
     let printed = timeout(MOST_VERSION, asked);
-    let Printed { output, error, failure } =
+    let printed =
         printed.await.map_err(|_| format!("it did not tell its version in {MOST_VERSION:?}"))??;
+    let (_, output) =
+        split(&printed.output).map_err(|why| format!("{why}{}", last_words(&printed)))?;
     // Some end with a failure all the same, and some print it to standard error.
-    match failure {
-        Some(why) if output.is_empty() && error.is_empty() => Err(why),
-        _ => Ok(tool.version_in(&[output, error].concat())),
+    match printed.failure {
+        Some(why) if output.is_empty() && printed.error.is_empty() => Err(why),
+        _ => Ok(tool.version_in(&[output.into_bytes(), printed.error].concat())),
     }
 }
 
@@ -147,7 +154,7 @@ async fn run(
     [at_client, at_server]: [Seat<'_>; 2],
     length: Duration,
 ) -> Result<Ran, String> {
-    let (server, place) = match &commands.server {
+    let (mut server, place) = match &commands.server {
         Server::Tool(words) => {
             let (process, place) = serve(pods, tool, words, at_server).await?;
             (Some(process), Some(place))
@@ -156,7 +163,15 @@ async fn run(
         Server::There | Server::Ours(_) => (None, None),
     };
     let started = clock::wall();
-    let measured = timeout(length, measure(pods, tool, commands, at_client)).await;
+    let mut measuring = std::pin::pin!(timeout(length, measure(pods, tool, commands, at_client)));
+    let measured = match &mut server {
+        // What it says meanwhile is nobody's, and must not fill the way to it.
+        Some(server) => tokio::select! {
+            measured = &mut measuring => measured,
+            _ = server.printed(|_| false) => measuring.await,
+        },
+        None => measuring.await,
+    };
     if let Some(server) = server {
         // Before anybody else needs its port.
         server.end().await;

@@ -36,7 +36,7 @@ impl CellTrial<'_> {
         let environment = &mut record.environment;
         environment.version = format!("hopbench {}", ours.version);
         environment.commit.clone_from(&ours.commit);
-        environment.client.extend(ours.machine.clone());
+        environment.client.extend(said.machine.unwrap_or_else(|| ours.machine.clone()));
         environment.client.insert("tool".to_owned(), said.version.clone());
         // ICMP has no ports.
         let address = match self.point.job.transport() {
@@ -106,6 +106,7 @@ mod tests {
             output: output.to_owned(),
             differs: "half",
             started: Duration::ZERO,
+            machine: None,
             placed: Vec::new(),
         }
     }

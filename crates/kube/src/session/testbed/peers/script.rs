@@ -3,10 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_model::CpuSet;
+use hopbench_model::{CpuSet, printable};
 
 /// What a server prints when it listens.
 const LISTENS: &str = "listens";
+
+/// Characters of a line that are told.
+const MOST_TOLD: usize = 100;
 
 /// Its arguments: the port on which a server is to listen, in hexadecimal (nothing for a client),
 /// the text for the tool's standard input, the tool, and the tool's own arguments.
@@ -14,6 +17,10 @@ const LISTENS: &str = "listens";
 /// It prints a line about where it is. The tool is killed when a line comes from the standard
 /// input, or its end does. A server's output is nobody's.
 const SCRIPT: &str = r#"port=$1; input=$2; shift 2
+command -v "$1" >/dev/null 2>&1 || {
+  echo "the image has no program $1" >&2
+  exit 127
+}
 read -r host </proc/sys/kernel/hostname
 read -r boot </proc/sys/kernel/random/boot_id
 while read -r key value; do
@@ -90,11 +97,17 @@ pub(super) fn split(printed: &[u8]) -> Result<(Place, String), String> {
     let text = String::from_utf8_lossy(printed);
     let (line, rest) = text.split_once('\n').ok_or("it did not say where it is")?;
     let [host, boot, cpus] = line.split(' ').collect::<Vec<_>>()[..] else {
-        return Err(format!("it is at `{line}`, which is no place"));
+        return Err(format!(
+            "it is at `{}`, which is no place",
+            printable::excerpt(line, MOST_TOLD)
+        ));
     };
     let machine = [("hostname", host), ("boot_id", boot)];
     let machine = machine.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    Ok((Place { machine: machine.into(), cpus: cpus.parse()? }, rest.to_owned()))
+    let cpus = cpus
+        .parse()
+        .map_err(|_| format!("it is on CPUs `{}`", printable::excerpt(cpus, MOST_TOLD)))?;
+    Ok((Place { machine: machine.into(), cpus }, rest.to_owned()))
 }
 
 /// Whether a server said that it listens.
@@ -139,6 +152,10 @@ mod tests {
         assert_eq!(split(&done.stdout).unwrap().1, "a %s script\n");
         let done = ended("cat", "/no/such/file", End::Client(""));
         assert!(!done.status.success() && !done.stderr.is_empty());
+        let done = ended("no-such-tool", "", End::Client(""));
+        assert!(split(&done.stdout).is_err() && !done.status.success());
+        let said = String::from_utf8(done.stderr).unwrap();
+        assert_eq!(said, "the image has no program no-such-tool\n");
     }
 
     #[test]
