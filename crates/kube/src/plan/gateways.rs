@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopbench_model::{ClusterSpec, GatewaySpec, ParentGateway, Path, Plan};
+use hopbench_model::{ClusterSpec, GatewaySpec, ParentGateway, Path, Plan, Point};
 use hopbench_testbed::placement::Placement;
 
 use crate::api::labels::RunIdentity;

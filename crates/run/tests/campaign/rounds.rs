@@ -45,7 +45,7 @@ fn the_cells_of_a_point_lie_next_to_each_other() {
         let blocks: Vec<_> = round.chunks(4).collect();
         assert!(blocks.iter().all(|block| block.iter().all(|cell| cell.point == block[0].point)));
     }
-    let orders = |of: fn(&[hopbench_model::Cell]) -> Vec<usize>| {
+    let orders = |of: fn(&[Cell]) -> Vec<usize>| {
         rounds.iter().map(|round| of(round)).collect::<BTreeSet<_>>().len()
     };
     assert!(orders(|round| round.iter().step_by(4).map(|cell| cell.point).collect()) > 1, "blocks");

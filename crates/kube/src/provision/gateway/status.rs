@@ -305,7 +305,7 @@ mod tests {
         gateway["spec"]["listeners"] =
             json!([listener("one", 9000), gateway["spec"]["listeners"][1], listener("two", 9001)]);
         let chosen = |gateway: &Value, wanted: &[Traffic]| {
-            super::chosen(gateway, &place(), wanted.iter().copied(), is_free)
+            chosen(gateway, &place(), wanted.iter().copied(), is_free)
         };
         let name = |name: &str| -> Result<String, String> { Ok(name.to_owned()) };
         let all = [Traffic::Tcp, Traffic::Http, Traffic::Grpc, Traffic::Tcp];
@@ -377,7 +377,7 @@ mod tests {
                 ],
             }]}})
         };
-        let accepted = |route: &Value| super::accepted(route, "TLSRoute", &place);
+        let accepted = |route: &Value| accepted(route, "TLSRoute", &place);
         assert_eq!(accepted(&route("infra", "True")), Ok(()));
         let told = accepted(&route("infra", "False")).unwrap_err();
         assert!(told.starts_with("the TLSRoute at Gateway infra/public is not Accepted"), "{told}");
