@@ -103,7 +103,7 @@ fn gateway(gateway: &Value, given: Option<&str>) -> Result<String, String> {
         let found = listeners(gateway, &place, way).unwrap_or_default();
         all.extend(found.first().map(|first| (way, *first)));
     }
-    let Some((_, (first, port))) = all.first().copied() else {
+    let Some((way, (first, port))) = all.first().copied() else {
         return Err(listeners(gateway, &place, Traffic::Http).err().unwrap_or_default());
     };
     let address = address(gateway, &place, first)?;
@@ -112,11 +112,15 @@ fn gateway(gateway: &Value, given: Option<&str>) -> Result<String, String> {
             given.map_or_else(|| "all namespaces".to_owned(), |name| format!("namespace {name}"));
         return Err(format!("{place} takes no routes of {from}"));
     }
+    let only = match way.protocol() {
+        "HTTP" => String::new(),
+        other => format!(" ({other})"),
+    };
     let others = all.iter().skip(1);
     let others: String =
         others.map(|(way, (_, port))| format!(", {} at port {port}", way.protocol())).collect();
     Ok(format!(
-        "{place} of class {} at {address} port {port}{others}",
+        "{place} of class {} at {address} port {port}{only}{others}",
         text(&gateway["spec"]["gatewayClassName"])
     ))
 }
