@@ -63,6 +63,12 @@ stale_lines "$work/programs"
 waiting_parts "$work/programs" >"$work/waiting"
 waiting_parts "$work/programs" go >"$work/waiting-for-go"
 measuring_parts "$work/programs" >"$work/measuring"
+# The lints get the CPU time that is left: the last part of the build is one thread.
+set -m
+nice -n 15 "${MAKE:-make}" --no-print-directory check >"$work/check" 2>&1 &
+check=$!
+set +m
+jobs+=("$check")
 step "the binary is one static file"
 wait "$build" || {
   cat "$work/build" >&2
@@ -82,16 +88,14 @@ ended() {
 }
 
 step "tests that wait"
-# The parts in Go are built meanwhile, and the lints get the CPU time that is left. One program more
+# The parts in Go are built meanwhile, and the lints go on. One program more
 # at once than there are CPUs, each with as many tests as CPUs: most of them wait for a window.
 at_once=$(($(nproc) + 1))
 set -m
 cargo test --workspace --locked --no-fail-fast --doc >"$log.doc" 2>&1 &
 doc=$!
-nice -n 15 "${MAKE:-make}" --no-print-directory check >"$work/check" 2>&1 &
-check=$!
 set +m
-jobs+=("$doc" "$check")
+jobs+=("$doc")
 run_parts "$at_once" "$log.waiting" <"$work/waiting" || ended $?
 wait "$doc" || ended 1
 

@@ -166,7 +166,7 @@ mod tests {
             "name": "http2-agent", "port": 7475, "targetPort": "agent", "protocol": "TCP",
             "appProtocol": "kubernetes.io/h2c",
         });
-        assert_eq!(made(false, &[]), [own.clone()]);
+        assert_eq!(made(false, &[]), std::slice::from_ref(&own));
         assert_eq!(made(true, &[]), [own, http2]);
         let taken =
             made(false, &[("http-agent", 17_011), ("http2-agent", 17_031), ("tcp-agent", 17_001)]);
