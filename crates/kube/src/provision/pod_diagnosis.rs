@@ -379,7 +379,7 @@ mod tests {
         let told = tell("p", Some(&stuck(AGENT)), &events);
         let start = "pod p is not ready: ImagePullBackOff: Back-off pulling image; events: Failed: \
                      Failed to pull image \"x\": not found; name an image that the nodes can pull \
-                     (`image:`)";
+                     (`image:`, or `agent:` of a subject)";
         assert!(told.starts_with(start), "{told}");
         for (container, named) in
             [(SIDECAR, "`mesh: {image: ...}`"), (PROGRAM, "`servers: {NAME: {image: ...}}`")]
