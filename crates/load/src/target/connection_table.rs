@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use hopbench_model::{Nanos, Source, makes_room};
 use hopbench_sys::Socket;
 
-/// One source gets at most this part of the places for handshakes of TLS, while others are there and
-/// places are scarce: each costs the worker as much as many requests.
+/// One source gets at most this part of the places for handshakes of TLS, while others are there
+/// and places are scarce: each costs the worker as much as many requests.
 const HANDSHAKES: usize = 4;
 /// Places are scarce when at least this part of them is taken.
 const SCARCE: usize = 2;

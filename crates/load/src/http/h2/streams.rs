@@ -200,8 +200,8 @@ impl Streams {
         });
     }
 
-    /// Calls with a deadline that have begun since this was asked, or were over while an answer was
-    /// being sent, and whose requests are not all there: until when they may last, and their streams.
+    /// Calls with a deadline whose requests are not all there, and that have begun since this was
+    /// asked, or were over while an answer was sent: until when they may last, and their streams.
     pub(super) fn take_timed(&mut self) -> impl Iterator<Item = (Nanos, u32)> {
         let list = &self.list;
         self.timed.drain(..).filter(move |(_, number)| {
