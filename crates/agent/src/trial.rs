@@ -368,7 +368,7 @@ impl ActiveTrial {
             self.window.stop();
             return Some(match self.phase {
                 Phase::Opening | Phase::Ready => self.fail(Fault::measuring(format!(
-                    "the trial was not started within {} after it was prepared; all is free again",
+                    "the trial was not started within {} once prepared; what it held was released",
                     Span(self.must_end - self.prepared)
                 ))),
                 _ => self.conclude(),

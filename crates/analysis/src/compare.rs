@@ -155,8 +155,7 @@ fn refuse(differences: &[Difference], unlike: &[Unlike]) -> Result<(), Fault> {
     }
     Err(Fault::input(format!(
         "--strict: the runs differ in what can change figures; measure again under the same \
-         circumstances, or compare without \
-         --strict:\n{}",
+         circumstances, or compare without --strict:\n{}",
         lines.join("\n")
     )))
 }

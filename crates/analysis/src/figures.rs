@@ -17,6 +17,7 @@ pub(crate) use self::kind::Kind;
 pub use self::kinds::main_latency;
 pub(crate) use self::link::LinkFacts;
 pub(crate) use self::node::{Busy, Node, cores};
+pub(crate) use self::recorded_job::is_pem;
 pub use self::recorded_job::{RecordedJob, spoken};
 pub use self::usable::unusable;
 pub(crate) use self::usable::{is_mostly_late, mostly_saturated};

@@ -3,6 +3,7 @@
 pub mod number;
 pub mod printable;
 mod rate;
+pub(crate) mod redacted;
 mod sweep;
 mod time;
 pub mod units;

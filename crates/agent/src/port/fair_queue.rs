@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Bound;
 
 use hopbench_model::{Nanos, Source};
 
@@ -21,11 +20,19 @@ pub(crate) struct Origin {
 #[derive(Debug)]
 pub(crate) struct FairQueue<T> {
     members: BTreeMap<u64, (Origin, T)>,
-    sources: BTreeMap<Source, BTreeSet<u64>>,
+    sources: BTreeMap<Source, SourceMembers>,
     /// How many a source has, and its oldest: the last is the next to go.
     ranks: BTreeMap<(usize, Reverse<u64>), Source>,
-    /// The source that had the last turn.
-    last: Option<Source>,
+    /// Whose turn it is, the next one first: in the order in which sources came, and had one.
+    turns: BTreeMap<u64, Source>,
+}
+
+/// The newcomers of one source.
+#[derive(Debug)]
+struct SourceMembers {
+    /// Its place in the order of turns.
+    turn: u64,
+    numbers: BTreeSet<u64>,
 }
 
 impl<T> FairQueue<T> {
@@ -34,7 +41,7 @@ impl<T> FairQueue<T> {
             members: BTreeMap::new(),
             sources: BTreeMap::new(),
             ranks: BTreeMap::new(),
-            last: None,
+            turns: BTreeMap::new(),
         }
     }
 
@@ -45,7 +52,7 @@ impl<T> FairQueue<T> {
     /// The number of connections from there.
     #[cfg(test)]
     pub(crate) fn of(&self, source: Source) -> usize {
-        self.sources.get(&source).map_or(0, BTreeSet::len)
+        self.sources.get(&source).map_or(0, |own| own.numbers.len())
     }
 
     /// Takes one in; those that have to go for it, so that there are at most `most`.
@@ -76,25 +83,32 @@ impl<T> FairQueue<T> {
     /// Removes the one that has to go first.
     pub(crate) fn displace(&mut self) -> Option<(Origin, T)> {
         let (_, source) = self.ranks.last_key_value()?;
-        let oldest = *self.sources.get(source)?.first()?;
+        let oldest = *self.sources.get(source)?.numbers.first()?;
         self.remove(oldest)
     }
 
     /// Removes the oldest of a source that has more than `most`, if others have some, too.
     pub(crate) fn displace_of(&mut self, source: Source, most: usize) -> Option<(Origin, T)> {
-        let numbers = self.sources.get(&source).filter(|numbers| numbers.len() > most)?;
-        let oldest = *numbers.first().filter(|_| self.sources.len() > 1)?;
+        let own = self.sources.get(&source).filter(|own| own.numbers.len() > most)?;
+        let oldest = *own.numbers.first().filter(|_| self.sources.len() > 1)?;
         self.remove(oldest)
     }
 
-    /// Removes the oldest of the source whose turn it is. Those that have some take turns.
+    /// Removes the oldest of the source whose turn it is. Those that have some take turns: a source
+    /// that is new, or had its turn, goes behind all others.
     pub(crate) fn pop_turn(&mut self) -> Option<(Origin, T)> {
-        let behind =
-            |last: Source| self.sources.range((Bound::Excluded(last), Bound::Unbounded)).next();
-        let next = self.last.and_then(behind).or_else(|| self.sources.first_key_value());
-        let (source, oldest) = next.and_then(|(source, all)| Some((*source, *all.first()?)))?;
-        self.last = Some(source);
+        let (_, source) = self.turns.pop_first()?;
+        let last = self.last_turn();
+        let own = self.sources.get_mut(&source)?;
+        own.turn = last;
+        let oldest = *own.numbers.first()?;
+        self.turns.insert(last, source);
         self.remove(oldest)
+    }
+
+    /// The turn behind all others.
+    fn last_turn(&self) -> u64 {
+        self.turns.last_key_value().map_or(0, |(turn, _)| turn + 1)
     }
 
     /// Removes the one that came first.
@@ -109,14 +123,19 @@ impl<T> FairQueue<T> {
     }
 
     fn change(&mut self, source: Source, how: impl FnOnce(&mut BTreeSet<u64>) -> bool) {
-        let numbers = self.sources.entry(source).or_default();
-        if let Some(rank) = rank(numbers) {
+        let turn = self.last_turn();
+        let own = self.sources.entry(source).or_insert_with(|| {
+            self.turns.insert(turn, source);
+            SourceMembers { turn, numbers: BTreeSet::new() }
+        });
+        if let Some(rank) = rank(&own.numbers) {
             self.ranks.remove(&rank);
         }
-        how(numbers);
-        match rank(numbers) {
-            Some(rank) => drop(self.ranks.insert(rank, source)),
-            None => drop(self.sources.remove(&source)),
+        how(&mut own.numbers);
+        if let Some(rank) = rank(&own.numbers) {
+            self.ranks.insert(rank, source);
+        } else if let Some(gone) = self.sources.remove(&source) {
+            self.turns.remove(&gone.turn);
         }
     }
 }
@@ -148,6 +167,7 @@ mod tests {
         assert_eq!(queue.remove(9).unwrap().0.number, 9);
         assert_eq!(queue.displace().unwrap().0.number, 8);
         assert!(queue.displace().is_none() && queue.sources.is_empty() && queue.ranks.is_empty());
+        assert!(queue.turns.is_empty());
     }
 
     #[test]
@@ -158,7 +178,26 @@ mod tests {
         }
         let turns: Vec<u64> =
             std::iter::from_fn(|| queue.pop_turn()).map(|(origin, ())| origin.number).collect();
-        assert_eq!(turns, [0, 5, 3, 1, 4, 2]);
+        assert_eq!(turns, [0, 3, 5, 1, 4, 2]);
+        assert!(queue.turns.is_empty() && queue.sources.is_empty());
+    }
+
+    #[test]
+    fn sources_that_are_ever_new_keep_no_other_waiting() {
+        for honest in [0, 1_000_000] {
+            let mut queue = FairQueue::new();
+            (0..3).for_each(|number| drop(queue.add(origin(number, 1000), (), 10)));
+            queue.add(origin(3, honest), (), 10);
+            // With each turn comes another one, from the address behind or before the last one.
+            let turns: Vec<u64> = (0..4)
+                .map(|n| {
+                    let next = if honest == 0 { 999 - n } else { 1001 + n };
+                    queue.add(origin(4 + u64::from(n), next), (), 10);
+                    queue.pop_turn().unwrap().0.number
+                })
+                .collect();
+            assert_eq!(turns, [0, 3, 4, 1], "the honest one has waited for one turn");
+        }
     }
 
     #[test]

@@ -15,11 +15,10 @@ use hopbench_wire::{HANDSHAKE_LIMIT, MAX_ORDER, ToAgent};
 use crate::port::fair_queue::FairQueue;
 use crate::port::pending::Newcomer;
 
-/// Handshakes under way. One takes a round trip once the client's first record is here, so that
-/// this many of one source displace each other only when they come faster than this thread can
-/// answer them.
+/// Handshakes under way, of all sources together. One takes a round trip once the client's first
+/// record is here. So they displace each other only if they come faster than this thread answers.
 const MOST: usize = 512;
-/// Those of one source, while others have some, too.
+/// Those of one source while others have some, too; alone it has up to [`MOST`].
 const MOST_OF_SOURCE: usize = MOST / 2;
 /// Newcomers whose handshake has not begun: they come faster than they are answered.
 const MOST_WAITING: usize = 256;

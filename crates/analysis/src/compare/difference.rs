@@ -9,6 +9,7 @@ use hopbench_model::{Job, Plan, RunFile};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::figures::is_pem;
 use crate::text::listing::listing;
 
 /// Something that is not the same in both runs.
@@ -40,6 +41,9 @@ const HARMLESS: &[&str] = &["boot_id", "hostname", "memory_bytes"];
 /// Facts of a testbed that change no figure, by the last words of their names. They say who got
 /// which address, and which node of a cluster a pod was put on where the scenario leaves it open.
 const HARMLESS_ENDS: &[&str] = &[" address", " node port", " node"];
+/// What stands for the text of certificates.
+const CERTIFICATES: &str = "certificates";
+const OTHER_CERTIFICATES: &str = "other certificates";
 /// Parts of a job that are none of the traffic's: cells in which only these differ are compared.
 const NOT_THE_JOB: &[&str] = &["seed", "timing.window_ns", "timing.interval_ns"];
 /// Keys of a plan that change no figure.
@@ -202,7 +206,14 @@ fn descend(key: &str, a: &Value, b: &Value, out: &mut Vec<Change>) {
             }
         }
         _ if a == b => {}
-        _ => out.push(Change { key: key.to_owned(), a: text(key, a), b: text(key, b) }),
+        _ => {
+            let (one, mut other) = (text(key, a), text(key, b));
+            // Their texts say nothing to people.
+            if one == CERTIFICATES && other == CERTIFICATES {
+                OTHER_CERTIFICATES.clone_into(&mut other);
+            }
+            out.push(Change { key: key.to_owned(), a: one, b: other });
+        }
     }
 }
 
@@ -210,6 +221,7 @@ fn descend(key: &str, a: &Value, b: &Value, out: &mut Vec<Change>) {
 fn text(key: &str, value: &Value) -> String {
     match value {
         Value::Null => "none".to_owned(),
+        Value::String(text) if is_pem(text) => CERTIFICATES.to_owned(),
         Value::String(text) => text.clone(),
         Value::Number(number) => match number.as_u64() {
             Some(ns) if key.ends_with("_ns") => Span(ns).to_string(),
@@ -229,16 +241,23 @@ mod tests {
         let one = json!({
             "nodes": [{"name": "a", "link_bits_per_s": 100_000_000u64}], "mtu": 1500,
             "timing": {"window_ns": 1_000_000_000u64},
+            "tls_certificates": "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
         });
-        let other =
-            json!({"nodes": [{"name": "a"}], "mtu": 1500, "timing": {"window_ns": 500_000_000u64}});
+        let other = json!({
+            "nodes": [{"name": "a"}], "mtu": 1500, "timing": {"window_ns": 500_000_000u64},
+            "tls_certificates": "-----BEGIN CERTIFICATE-----\nBBBB\n-----END CERTIFICATE-----\n",
+        });
         let texts: Vec<_> = changes(&one, &other)
             .into_iter()
             .map(|c| format!("{}: {}, {}", c.key, c.a, c.b))
             .collect();
         assert_eq!(
             texts,
-            ["nodes.a.link_bits_per_s: 100.0 Mbit/s, none", "timing.window_ns: 1s, 500ms"]
+            [
+                "nodes.a.link_bits_per_s: 100.0 Mbit/s, none",
+                "timing.window_ns: 1s, 500ms",
+                "tls_certificates: certificates, other certificates",
+            ]
         );
         assert!(changes(&one, &one).is_empty());
     }

@@ -92,13 +92,17 @@ impl<'a> RecordedJob<'a> {
                         let bytes = Bytes(digits.len() as u64 / 2);
                         format!("{} of {bytes}", name.trim_end_matches("-hex"))
                     }
-                    // Of certificates it is enough that there are some.
-                    Value::String(text) if text.starts_with("-----BEGIN ") => name,
+                    Value::String(text) if is_pem(text) => name,
                     value => format!("{name} {}", spoken(value)?),
                 })
             })
             .collect()
     }
+}
+
+/// Whether a text is certificates, of which it is enough to say that there are some.
+pub(crate) fn is_pem(text: &str) -> bool {
+    text.contains("-----BEGIN ")
 }
 
 /// The name in `name: value`.
@@ -158,6 +162,8 @@ mod tests {
         let job = json!({"params": {"tls_certificates": pem, "tls_private_key": "<redacted>"}});
         let expected = ["tls-certificates", "tls-private-key <redacted>"];
         assert_eq!(RecordedJob(&job).params(), expected);
+        let job = json!({"params": {"tls_authorities": format!("Issuer: c\n{pem}")}});
+        assert_eq!(RecordedJob(&job).params(), ["tls-authorities"]);
         assert!(RecordedJob(&Value::Null).params().is_empty());
         assert_eq!(
             RecordedJob(&json!({"schedule": {"rate": 5.0}})).schedule(),

@@ -169,11 +169,14 @@ fn a_path_without_anything_to_compare_it_with_is_told() {
     let file = file.to_string_lossy();
     let told = json(&["plan", &file, "--json"])["uncompared"].clone();
     let sentence = told[0].as_str().expect("a sentence");
-    let begins = "`p.old` could not be built, so `p.new` is compared with nothing: ";
+    let begins = "`p.old` cannot be measured here, so `p.new` is compared with nothing: ";
     assert!(sentence.starts_with(begins) && sentence.len() > begins.len() + 10, "{told}");
     assert_eq!(told.as_array().map(Vec::len), Some(1), "{told}");
     let page = run(&mut program(&["plan", &file])).stdout;
-    assert!(page.contains("\ncompared with nothing\n  `p.old` could not be built, so "), "{page}");
+    assert!(
+        page.contains("\ncompared with nothing\n  `p.old` cannot be measured here, so "),
+        "{page}"
+    );
 }
 
 #[test]

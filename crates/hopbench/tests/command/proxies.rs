@@ -31,7 +31,10 @@ fn listen(serve: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
 /// An API server that knows nobody.
 fn server() -> SocketAddr {
     listen(|mut stream| {
-        const SAID: &str = r#"{"kind":"Status","status":"Failure","message":"who is this","reason":"Unauthorized","code":401}"#;
+        const SAID: &str = concat!(
+            r#"{"kind":"Status","status":"Failure","message":"who is this","#,
+            r#""reason":"Unauthorized","code":401}"#,
+        );
         let mut bytes = [0; 4096];
         while let Ok(1..) = stream.read(&mut bytes) {
             let head = format!(

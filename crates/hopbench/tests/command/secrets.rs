@@ -209,8 +209,8 @@ fn a_run_keeps_no_private_key_and_is_resumed_with_the_scenario() {
     fs::write(&file, both).expect("written");
     let workload = format!("{{http: {{tls: true, tls-cert: {}, response: 1KiB}}}}", file.display());
     let text = format!(
-        "name: key\nrounds: 1\ntime: 100ms\nwarmup: 20ms\ninterval: 50ms\npaths: {{host: host@a -> host@b}}\n\
-         workloads: {{web: {workload}}}\n"
+        "name: key\nrounds: 1\ntime: 100ms\nwarmup: 20ms\ninterval: 50ms\n\
+         paths: {{host: host@a -> host@b}}\nworkloads: {{web: {workload}}}\n"
     );
     fs::write(bench.scenario(), text).expect("written");
     let plan = run(&mut bench.command(&["plan", &bench.scenario(), "--format", "json"]));
@@ -223,7 +223,7 @@ fn a_run_keeps_no_private_key_and_is_resumed_with_the_scenario() {
     fs::write(bench.out().join("records.jsonl"), "").expect("written");
     let refused = bench.resume(&[]);
     assert_eq!(refused.code, Some(2), "{}", refused.story());
-    assert!(refused.stderr.contains("--tls-cert was not kept"), "{}", refused.story());
+    assert!(refused.stderr.contains("`tls-cert` was not kept"), "{}", refused.story());
     let resumed = bench.resume(&[&bench.scenario()]);
     assert_eq!(resumed.code, Some(0), "{}", resumed.story());
     hides(&resumed, &line);

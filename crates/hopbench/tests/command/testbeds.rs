@@ -147,7 +147,10 @@ fn a_file_says_which_testbed() {
   image: example.org/hopbench:1
   pull-policy: Never
   nodes: {a: {name: worker-1.example}, b: {labels: {pool: fast}, zone: z2}}
-  networks: {overlay: {runtime-class: vx}, eni: {annotations: {example.org/nic: b}, interface: net1}, ptp: }
+  networks:
+    overlay: {runtime-class: vx}
+    eni: {annotations: {example.org/nic: b}, interface: net1}
+    ptp:
   runtimes: {runsc: sandbox}
   servers: {nginx: {image: 'nginx:1.28', port: 8080, cpus: 0.5, request: '/bytes/{bytes}'}}
   mesh: {provider: istio, revision: canary}

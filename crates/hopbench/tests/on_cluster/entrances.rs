@@ -218,7 +218,8 @@ fn each_protocol_enters_a_gateway_by_a_route_of_its_own() {
 fn a_gateway_of_a_class_listens_for_all_that_is_sent_and_another_has_one_listener_for_bytes() {
     let Some(ground) = ground("listeners of Gateways") else { return };
     let testbed = format!(
-        "{ANY_THREE}, gateways: {{given: {{parent: projectcontour/contour}}, made: {{class: contour-provisioned}}}}"
+        "{ANY_THREE}, gateways: {{given: {{parent: projectcontour/contour}}, \
+         made: {{class: contour-provisioned}}}}"
     );
     let rest = "rounds: 1\ntime: 1s\npaths:\n  given: pod@a -> pod@b via gateway@given\n  \
          made: pod@a -> pod@b via gateway@made\n  more: pod@a -> pod@b via gateway@given\n  \

@@ -32,7 +32,8 @@ fn agents_of_another_image_are_in_pods_of_their_own() {
     let Some(other) = ground.other_agent(test) else { return };
     let rest = format!(
         "rounds: 2\ntime: 300ms\nsubjects: {{old: , new: {{agent: \"{other}\"}}}}\n\
-         paths: {{p: pod@a -> pod@b, h: host@a -> pod@b via cluster-ip}}\nworkloads: {{rr: {{rr: {{}}}}}}\n"
+         paths: {{p: pod@a -> pod@b, h: host@a -> pod@b via cluster-ip}}\n\
+         workloads: {{rr: {{rr: {{}}}}}}\n"
     );
     let records = ground.measured(test, ANY_THREE, &rest);
     assert_eq!(records.len(), 2 * 6, "each path with both, and once more with the first");

@@ -8,9 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use hopbench_model::{Nanos, Source, makes_room};
 use hopbench_sys::Socket;
 
-/// One source gets at most this part of the places for handshakes of TLS, while others are there:
-/// each costs the worker as much as many requests.
+/// One source gets at most this part of the places for handshakes of TLS, while others are there
+/// and places are scarce: each costs the worker as much as many requests.
 const HANDSHAKES: usize = 4;
+/// Places are scarce when at least this part of them is taken.
+const SCARCE: usize = 2;
 
 /// The connections of strangers. When there are too many, one of the source that has the most goes:
 /// the one that has moved no byte for the longest time. A table full of silent connections keeps
@@ -79,15 +81,16 @@ impl ConnectionTable {
         });
         // Every statement leaves a whole table.
         let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        // First of all: the room that this makes is enough for the newcomer.
+        if shakes && let Some(one) = oldest_handshake(&table, source, self.most) {
+            table.swap_remove(one).cut_off();
+        }
         if table.len() >= self.most {
             table.retain(|entry| entry.socket.strong_count() > 0);
         }
         while table.len() >= self.most {
             let idle = |entry: &Entry| (entry.source, entry.activity.moved.load(Ordering::Relaxed));
             let Some(one) = makes_room(table.iter().map(idle)) else { break };
-            table.swap_remove(one).cut_off();
-        }
-        if shakes && let Some(one) = oldest_handshake(&table, source, self.most / HANDSHAKES) {
             table.swap_remove(one).cut_off();
         }
         table.push(Entry {
@@ -113,11 +116,12 @@ impl Entry {
     }
 }
 
-/// The oldest handshake of a source that has `most` of them under way or more, while others are
-/// there; `None`: it may have one more.
-fn oldest_handshake(table: &[Entry], source: Source, most: usize) -> Option<usize> {
-    let (mut others, mut under_way, mut oldest) = (false, 0, None);
+/// The oldest handshake of a source that has its part of `places` under way, or more, while others
+/// are there and places are scarce; `None`: it may have one more.
+fn oldest_handshake(table: &[Entry], source: Source, places: usize) -> Option<usize> {
+    let (mut there, mut others, mut under_way, mut oldest) = (0, false, 0, None);
     for (at, entry) in table.iter().enumerate().filter(|(_, entry)| entry.is_there()) {
+        there += 1;
         if entry.source != source {
             others = true;
         } else if entry.activity.shakes.load(Ordering::Relaxed) {
@@ -128,7 +132,9 @@ fn oldest_handshake(table: &[Entry], source: Source, most: usize) -> Option<usiz
             }
         }
     }
-    oldest.filter(|_| others && under_way >= most.max(1)).map(|(_, at)| at)
+    let is_scarce = there >= places / SCARCE;
+    let has_enough = under_way >= (places / HANDSHAKES).max(1);
+    oldest.filter(|_| others && is_scarce && has_enough).map(|(_, at)| at)
 }
 
 #[cfg(test)]
@@ -190,6 +196,34 @@ mod tests {
         enter(7, 1, false);
         assert_eq!(cut()[3..], [false; 5], "nor is one without TLS");
         assert!(activities[0].is_displaced() && !activities[1].is_displaced());
+    }
+
+    #[test]
+    fn no_handshake_is_cut_while_half_of_the_places_are_free() {
+        let table = ConnectionTable::new(16);
+        let connections = connections(9);
+        let enter = |i: usize, source, shakes| {
+            drop(table.enter(&connections[i].1, Source::V4(source), i as Nanos, shakes));
+        };
+        let cut = || -> Vec<bool> { connections.iter().map(|(ours, _)| is_cut(ours)).collect() };
+        enter(0, 2, false);
+        (1..8).for_each(|i| enter(i, 1, true));
+        assert_eq!(cut(), [false; 9], "seven under way, where four may be if places are scarce");
+        enter(8, 1, true);
+        assert_eq!(cut()[..3], [false, true, false]);
+    }
+
+    #[test]
+    fn a_handshake_too_many_in_a_full_table_costs_no_other_source_a_place() {
+        let table = ConnectionTable::new(8);
+        let connections = connections(9);
+        for (i, (_, socket)) in connections.iter().enumerate() {
+            // The other source has the most by far.
+            let source = if (2..8).contains(&i) { 2 } else { 1 };
+            table.enter(socket, Source::V4(source), i as Nanos, source == 1);
+        }
+        let cut: Vec<bool> = connections.iter().map(|(ours, _)| is_cut(ours)).collect();
+        assert_eq!((cut[0], &cut[1..]), (true, &[false; 8][..]));
     }
 
     #[test]

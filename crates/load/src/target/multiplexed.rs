@@ -208,6 +208,7 @@ impl MultiplexedTarget {
             self.answer_due(ahead, now);
             self.serving.write(&self.settings.filler, ahead);
             let Some(stream) = self.serving.take_turned() else { break };
+            self.delayed.extend(self.serving.take_timed().map(Reverse));
             self.turned = Some(self.turned.map_or(stream, |first| first.min(stream)));
             // An answer is sent before the work for the next one begins.
             if self.settings.work_ns > 0 || self.serving.outgoing().len() >= ahead {
@@ -227,9 +228,11 @@ impl MultiplexedTarget {
         if is_bounded {
             if self.serving.open() == 0 && !self.serving.is_inside() {
                 self.serving.rest();
+                // No stream is open that anything could wait for.
+                self.delayed = BinaryHeap::new();
             }
             self.responder.forget_long(FREE_BYTES);
-            if !self.share.set(self.serving.held_bytes()) {
+            if !self.share.set(self.held_bytes()) {
                 return self.leave(Farewell::EnhanceYourCalm, now, out);
             }
         }
@@ -266,12 +269,18 @@ impl MultiplexedTarget {
         read.min(write).min(idle)
     }
 
+    /// Bytes that the peer made it hold.
+    fn held_bytes(&self) -> usize {
+        self.serving.held_bytes() + self.delayed.capacity() * size_of::<Reverse<(Nanos, u32)>>()
+    }
+
     fn leave(&mut self, why: Farewell, now: Nanos, out: &Recorder) -> Op {
         if self.serving.is_known() {
             out.count(Counter::Errors, 1);
         }
         self.serving.end(why);
-        let _ = self.share.set(self.serving.held_bytes());
+        self.delayed = BinaryHeap::new();
+        let _ = self.share.set(self.held_bytes());
         self.until.write = now + self.settings.timeouts.read_ns;
         self.state = State::Leaving;
         Op::Send
@@ -478,6 +487,49 @@ mod tests {
         assert_eq!(stranger.target.serving.open(), 0);
         let idle = stranger.target.until.idle;
         assert_eq!(stranger.target.deadline(), Some(idle), "an answer leaves no timer");
+    }
+
+    /// The time of a call ends while the client does not take the answer to its first message.
+    #[test]
+    fn a_deadline_counts_when_an_answer_was_taken_late() {
+        let mut stranger = Stranger::new();
+        let fields =
+            [(":path", BIDI_STREAM), ("content-type", "application/grpc"), ("grpc-timeout", "50m")];
+        let message = EchoRequest { response_bytes: 100, ..EchoRequest::default() }.message(b"");
+        let until = SECOND + 50_000_000;
+        // Streams begin with a window of no bytes.
+        let shut = frame(4, 0, 0, &[0, 4, 0, 0, 0, 0]);
+        let both = [shut, asks(1, 0, &fields), frame(DATA, 0, 1, &message)].concat();
+        assert!(stranger.says(&both, SECOND));
+        assert_eq!(stranger.target.deadline(), Some(until));
+        stranger.target.on(Event::TimedOut, until, &mut stranger.out);
+        assert_eq!((stranger.target.state, stranger.target.serving.open()), (State::Reading, 1));
+        let opens = frame(8, 0, 1, &1000_u32.to_be_bytes());
+        stranger.target.on(Event::Received(&opens), until + 1, &mut stranger.out);
+        let sent = stranger.target.outgoing().to_vec();
+        let has = |text: &[u8]| sent.windows(text.len()).any(|part| part == text);
+        assert!(has(&[b'x'; 90]), "the answer that had begun is whole");
+        assert!(has(b"grpc-status\x014"), "{}", String::from_utf8_lossy(&sent));
+        assert_eq!(stranger.target.serving.open(), 0);
+    }
+
+    #[test]
+    fn what_waits_counts_as_held_and_is_given_back() {
+        let mut stranger = Stranger::new();
+        stranger.target.share = MemoryShare::of(Some(MemoryLimit::new(1 << 20)));
+        let at_rest = stranger.target.held_bytes();
+        let fields =
+            [(":path", UNARY), ("content-type", "application/grpc"), ("grpc-timeout", "9S")];
+        let calls: Vec<u8> = (0..20).flat_map(|n| asks(1 + 2 * n, 0, &fields)).collect();
+        assert!(stranger.says(&calls, SECOND));
+        assert_eq!(stranger.target.delayed.len(), 20);
+        let apart = stranger.target.held_bytes() - stranger.target.serving.held_bytes();
+        assert!(apart >= 20 * 16, "{apart}");
+        let resets: Vec<u8> =
+            (0..20).flat_map(|n| frame(3, 0, 1 + 2 * n, &8_u32.to_be_bytes())).collect();
+        assert!(stranger.says(&resets, SECOND + 1));
+        assert_eq!(stranger.target.delayed.capacity(), 0);
+        assert!(stranger.target.held_bytes() <= at_rest, "{}", stranger.target.held_bytes());
     }
 
     /// While an answer is sent the client has not the next word.

@@ -114,8 +114,7 @@ mod tests {
     fn line(processed: u32, dropped: u32, squeezed: u32, rps: u32, cpu: u32) -> String {
         format!(
             "{processed:08x} {dropped:08x} {squeezed:08x} 00000000 00000000 00000000 00000000 \
-             00000000 00000000 \
-             {rps:08x} 00000000 00000000 {cpu:08x} 00000000 00000000\n"
+             00000000 00000000 {rps:08x} 00000000 00000000 {cpu:08x} 00000000 00000000\n"
         )
     }
 

@@ -2,6 +2,7 @@
 
 use std::{fmt, io};
 
+use hopbench_sys::errno;
 use hopbench_sys::perf::{Sampler, Sampling};
 
 use super::machine::{cpus, samples_per_cpu_s};
@@ -124,7 +125,13 @@ fn refused(error: &io::Error, paranoid: Option<&str>) -> Lack {
             "this kernel has no perf_event_open, or a seccomp profile hides it".to_owned(),
             "use a kernel with CONFIG_PERF_EVENTS, or a profile that allows the call",
         ),
-        _ => (format!("perf_event_open fails: {error}"), ALLOW),
+        _ if errno::too_many_files(error) => {
+            (format!("perf_event_open fails: {error}"), "allow more open files (`ulimit -n`)")
+        }
+        _ => (
+            format!("perf_event_open fails: {error}"),
+            "read in perf_event_open(2) what that means; without it there are no profiles here",
+        ),
     };
     Lack { found, remedy }
 }
@@ -149,5 +156,10 @@ mod tests {
         let told = refused(&io::Error::from_raw_os_error(38), None);
         assert!(told.found.contains("has no perf_event_open"), "{told}");
         assert!(told.remedy.contains("CONFIG_PERF_EVENTS"), "{told}");
+        // EMFILE, ENODEV, EINVAL: no right would help.
+        for (number, remedy) in [(24, "ulimit -n"), (19, "perf_event_open(2)"), (22, "(2)")] {
+            let told = refused(&io::Error::from_raw_os_error(number), Some("3"));
+            assert!(told.remedy.contains(remedy) && told.remedy != ALLOW, "{told}");
+        }
     }
 }

@@ -17,7 +17,7 @@ use super::symbols::Symbols;
 const MOST_FRAMES: usize = 4 << 20;
 /// Open files that this process needs beside the events.
 const OTHER_FILES: u64 = 4096;
-/// One of them in ns.
+/// A millisecond, ns.
 const MILLISECOND: Nanos = 1_000_000;
 
 /// Takes samples of some processes, from when it is opened until it is finished.

@@ -9,6 +9,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
+use crate::values::redacted::redacted_params;
+
 /// The values that a workload reads: sizes, rates, headers. The workload gives them their type.
 ///
 /// They are parsed once. The typed value goes with every clone of the job. A change of the JSON
@@ -91,9 +93,10 @@ impl PartialEq for Params {
     }
 }
 
+/// Without what is secret.
 impl fmt::Debug for Params {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.json.fmt(f)
+        redacted_params(&self.json).fmt(f)
     }
 }
 

@@ -106,9 +106,20 @@ fn a_private_key_is_sent_to_the_owner_of_its_certificate() {
     secrets.take("w", &mut shown[0].clone());
     assert!(secrets.restored("w", &shown[0], nothing).is_ok());
     let fault = Secrets::default().restored("w", &shown[0], nothing).unwrap_err();
-    assert!(fault.text.contains("--tls-cert was not kept"), "{fault}");
+    assert!(fault.text.contains("`tls-cert` was not kept"), "{fault}");
     // The text of a scenario has the name of a file.
     assert_eq!(secrets.redact("tls-key: k.pem"), "tls-key: k.pem");
+}
+
+#[test]
+fn a_job_is_printed_without_its_secrets() {
+    let headers = ["Authorization: Bearer topsecret", "X-Any: shown"];
+    let params = json!({"headers": headers, "tls_private_key": "a key", "size": 7});
+    let original = fixture::job("http", params);
+    let printed = format!("{original:?}");
+    assert!(!printed.contains("topsecret") && !printed.contains("a key"), "{printed}");
+    assert!(printed.contains("X-Any: shown") && printed.contains("<redacted>"), "{printed}");
+    assert_eq!(original.params["tls_private_key"], "a key", "it is sent all the same");
 }
 
 #[test]

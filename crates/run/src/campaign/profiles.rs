@@ -53,6 +53,10 @@ impl Campaign {
             tell(around.observer, &format!("no profiles: {why}"));
             return;
         }
+        // What cannot be read is not overwritten: another version may have made it.
+        if let Err(fault) = profile_file(self.folder.path()) {
+            return tell(around.observer, &format!("no profiles: {}", fault.text));
+        }
         let notes = forbidden(profiling.access());
         let told = notes.iter().cloned().chain(profiling.bounded());
         told.for_each(|note| tell(around.observer, &format!("profiles: {note}")));
@@ -142,7 +146,6 @@ impl Campaign {
         setting: &mut Setting,
     ) -> Result<(), String> {
         let run = self.folder.run();
-        // What cannot be read is not overwritten: another version may have made it.
         let known = profile_file(self.folder.path()).map_err(|fault| fault.text)?;
         // What was made with other rights cannot be compared with these.
         let hidden = Lack::of_names().to_string();

@@ -116,7 +116,7 @@ fn without(plan: &Plan, references: &References, base: usize, gone: &Gone<'_>) -
     let points: BTreeSet<usize> = of_base().map(|((_, point), _)| *point).collect();
     let planned = plan.cells.iter().filter(|cell| cell.path == base).count();
     let (what, there) = if points.len() == planned {
-        ("could not be built".to_owned(), "")
+        ("cannot be measured here".to_owned(), "")
     } else {
         let workloads: BTreeSet<&str> =
             points.iter().map(|point| plan.points[*point].workload.as_str()).collect();

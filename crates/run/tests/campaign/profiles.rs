@@ -110,13 +110,19 @@ fn profiles_of_another_version_stay_as_they_are() {
     let newer = r#"{"schema": "hopbench.profile/9", "graphs": []}"#;
     let file = dir.path().join("profile/profile.json");
     std::fs::create_dir(dir.path().join("profile")).unwrap();
-    std::fs::write(&file, newer).unwrap();
-    let mut onlooker = Onlooker::default();
-    let ended = profiled(dir.path(), &mut Bed::default(), &mut onlooker, access);
-    assert_eq!(ended, Ended { good: 4, ..Ended::default() });
-    let told = |note: &String| {
-        note.starts_with("no more profiles: ") && note.contains("found `hopbench.profile/9`")
-    };
-    assert!(onlooker.notes.iter().any(told), "{:?}", onlooker.notes);
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), newer);
+    let (all, none) = (Ended { good: 4, ..Ended::default() }, Ended::default());
+    // And those that are damaged.
+    for (text, told, expected) in
+        [(newer, "found `hopbench.profile/9`", all), ("{", " is damaged: ", none)]
+    {
+        std::fs::write(&file, text).unwrap();
+        let mut onlooker = Onlooker::default();
+        let ended = profiled(dir.path(), &mut Bed::default(), &mut onlooker, access);
+        assert_eq!(ended, expected);
+        let is_told = |note: &String| note.starts_with("no profiles: ") && note.contains(told);
+        assert!(onlooker.notes.iter().any(is_told), "{:?}", onlooker.notes);
+        let is_trial = |note: &String| note.starts_with("profile 1 of ");
+        assert!(!onlooker.notes.iter().any(is_trial), "{:?}", onlooker.notes);
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+    }
 }

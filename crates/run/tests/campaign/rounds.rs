@@ -252,8 +252,8 @@ fn a_baseline_that_is_skipped_is_noted_once() {
         notes
     };
     let without_x = || Bed { unsupported: vec!["x".to_owned()], ..Bed::default() };
-    let all = "the baseline `x` could not be built, so nothing is compared with it: this bed does \
-               not do it";
+    let all = "the baseline `x` cannot be measured here, so nothing is compared with it: this bed \
+               does not do it";
     assert_eq!(notes(plan("x"), without_x), [all]);
     assert_eq!(notes(plan("y"), without_x), Vec::<String>::new());
     // One workload of two.
@@ -292,7 +292,8 @@ fn a_first_subject_that_is_skipped_is_noted_with_what_it_leaves_alone() {
         };
         plan.cells.iter().filter(is_it).map(one).collect()
     };
-    let whole = "`x.old` could not be built, so `x.new` is compared with nothing: no such file";
+    let whole =
+        "`x.old` cannot be measured here, so `x.new` is compared with nothing: no such file";
     assert_eq!(uncompared(&plan, &skipped(&["x.old", "x.old again"])), [whole]);
     // What nobody misses is not told.
     for names in [&["x.old", "x.new"][..], &["x.new"], &[]] {
@@ -307,8 +308,8 @@ fn a_first_subject_that_is_skipped_is_noted_with_what_it_leaves_alone() {
     let mut bed = Bed { unsupported: vec!["y.old".to_owned()], ..Bed::default() };
     let mut onlooker = Onlooker::default();
     run(plan, dir.path(), &mut bed, &mut onlooker).unwrap();
-    let told = "`y.old` could not be built, so `y.new` is compared with nothing: this bed does not \
-                do it";
+    let told = "`y.old` cannot be measured here, so `y.new` is compared with nothing: this bed \
+                does not do it";
     assert_eq!(contents(dir.path()).0.notes, [told]);
     assert_eq!(onlooker.notes, [told]);
 }

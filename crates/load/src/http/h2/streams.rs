@@ -22,7 +22,8 @@ pub(super) struct Streams {
     list: Vec<Stream>,
     /// Buffers that served a request.
     spare: Vec<Request>,
-    /// Calls with a deadline that have begun: until when they may last, and their streams.
+    /// Calls with a deadline that somebody has to wait for: until when they may last, and their
+    /// streams.
     timed: Vec<(Nanos, u32)>,
     next_turn: usize,
     /// The window of the connection.
@@ -83,6 +84,8 @@ struct Turns {
     is_waiting: bool,
     /// Messages that have an answer; with the first one goes the head.
     answered: u32,
+    /// The call's time was over while an answer was being sent.
+    is_over: bool,
 }
 
 /// What is left of an answer's content.
@@ -133,7 +136,8 @@ impl Streams {
     /// Bytes that requests hold.
     pub(super) fn held_bytes(&self) -> usize {
         let open = self.list.iter().map(|stream| stream.request.held_bytes());
-        open.chain(self.spare.iter().map(Request::held_bytes)).sum()
+        let requests: usize = open.chain(self.spare.iter().map(Request::held_bytes)).sum();
+        requests + self.timed.capacity() * size_of::<(Nanos, u32)>()
     }
 
     /// Whether the peer has to take a part of an answer.
@@ -178,7 +182,7 @@ impl Streams {
     ) {
         let left_ns = request.left_ns().filter(|_| is_known && request.is_call());
         let until = left_ns.map(|left_ns| now.saturating_add(left_ns));
-        self.timed.extend(until.map(|until| (until, number)));
+        self.timed.extend(until.filter(|_| !is_complete).map(|until| (until, number)));
         self.list.push(Stream {
             turns: (is_known && request.is_bidirectional()).then(Turns::default),
             number,
@@ -196,8 +200,8 @@ impl Streams {
         });
     }
 
-    /// Calls with a deadline that have begun since this was asked and whose requests are not all
-    /// there: until when they may last, and their streams.
+    /// Calls with a deadline whose requests are not all there, and that have begun since this was
+    /// asked, or were over while an answer was sent: until when they may last, and their streams.
     pub(super) fn take_timed(&mut self) -> impl Iterator<Item = (Nanos, u32)> {
         let list = &self.list;
         self.timed.drain(..).filter(move |(_, number)| {
@@ -218,11 +222,12 @@ impl Streams {
     /// Gives the buffers back that serve no request.
     pub(super) fn rest(&mut self) {
         self.spare = Vec::new();
+        self.timed = Vec::new();
     }
 
     /// Forgets all of them, and their buffers.
     pub(super) fn clear(&mut self) {
-        (self.list, self.spare) = (Vec::new(), Vec::new());
+        (self.list, self.spare, self.timed) = (Vec::new(), Vec::new(), Vec::new());
     }
 
     fn remove(&mut self, at: usize) {
@@ -339,6 +344,9 @@ impl Streams {
             let at = (begin + step) % self.list.len();
             let Some(is_last) = self.write_part(at, filler, out) else { continue };
             let goes_on = is_last && self.list[at].begins_next_turn();
+            if goes_on {
+                self.timed.extend(self.list[at].take_missed());
+            }
             // The one behind it takes its place.
             self.next_turn = if is_last && !goes_on { at } else { at + 1 };
             return match is_last {
@@ -403,10 +411,22 @@ impl Stream {
     /// Whether it is answered now: as it was decided, or because its time is over before all of the
     /// request is there. An answer that has begun goes on to its end.
     fn takes_answer(&mut self, now: Nanos) -> bool {
-        if !self.is_decided && self.until.is_some_and(|until| until <= now) {
+        let is_over = self.until.is_some_and(|until| until <= now);
+        if !self.is_decided && is_over {
             self.decide(now);
         }
-        self.is_decided && self.answer.is_none()
+        let takes = self.is_decided && self.answer.is_none();
+        if let Some(turns) = &mut self.turns {
+            turns.is_over |= is_over && !takes;
+        }
+        takes
+    }
+
+    /// Until when its call could last, if its time was over while an answer was being sent. Whoever
+    /// waited for that time does so no more.
+    fn take_missed(&mut self) -> Option<(Nanos, u32)> {
+        let was_over = std::mem::take(&mut self.turns.as_mut()?.is_over);
+        self.until.filter(|_| was_over).map(|until| (until, self.number))
     }
 
     /// Whether its body, or a message of several, is longer than this. The frame in which a message

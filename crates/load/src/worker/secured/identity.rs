@@ -16,8 +16,9 @@ const CERT: &str = "--tls-cert";
 const KEY: &str = "--tls-key";
 /// What a file of certificates has.
 const A_CERTIFICATE: &str = "a file with at least one certificate in PEM";
-/// What a file of a key has.
-const A_KEY: &str = "a file with a private key in PEM that is not encrypted";
+/// Where a key is, and what it is.
+const A_KEY: &str = "a private key in PEM, not encrypted, in the file of --tls-cert or named with \
+                     --tls-key";
 
 /// A certificate and its key.
 #[derive(Clone, Copy)]

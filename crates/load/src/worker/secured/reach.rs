@@ -11,7 +11,7 @@ use hopbench_model::{Fault, Nanos, SECOND};
 use hopbench_sys::clock;
 use rustls::client::ResolvesClientCert;
 use rustls::sign::CertifiedKey;
-use rustls::{ClientConfig, ClientConnection, Error, SignatureScheme};
+use rustls::{ClientConfig, ClientConnection, Error, ProtocolVersion, SignatureScheme};
 
 use super::client::{AGREED, TlsClient};
 use super::session::agreed;
@@ -57,7 +57,8 @@ pub(crate) fn reach(
     connection.send_close_notify();
     // It is gone either way.
     while connection.wants_write() && connection.write_tls(&mut stream).is_ok_and(|n| n > 0) {}
-    if asked.was() {
+    // In TLS 1.2 the server has looked at the certificate before the handshake was over.
+    if asked.was() && connection.protocol_version() == Some(ProtocolVersion::TLSv1_3) {
         let until = until.min(clock::now().saturating_add(LAST_WORD_NS));
         last_word(&mut connection, &mut stream, until)
             .map_err(|error| fault(asked.explain(&error)))?;
@@ -110,11 +111,12 @@ impl Asked {
     fn explain(&self, error: &Error) -> String {
         match error {
             Error::AlertReceived(alert) if self.was() && self.has_certs() => format!(
-                "it asks for a certificate and does not take that of --tls-cert ({alert:?}): name one of an authority \
-                 that it trusts"
+                "it asks for a certificate and does not take that of --tls-cert ({alert:?}): name \
+                 one of an authority that it trusts"
             ),
             Error::AlertReceived(alert) if self.was() => format!(
-                "it asks for a certificate of the client ({alert:?}): name one with --tls-cert and --tls-key"
+                "it asks for a certificate of the client ({alert:?}): name one with --tls-cert and \
+                 --tls-key"
             ),
             other => explain(other),
         }

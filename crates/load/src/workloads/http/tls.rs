@@ -73,8 +73,9 @@ const HTTP_1_1: &[u8] = b"http/1.1";
 const UNCHECKED: &str = "tls_certificate";
 /// The longest file of certificates or of a key, bytes.
 const MOST_PEM_BYTES: u64 = 1 << 20;
-/// How the name of a part of a file ends that has a private key: `EC PRIVATE KEY`.
+/// How the label of a part of a file ends that has a private key: `EC PRIVATE KEY`.
 const PRIVATE_KEY: &str = "PRIVATE KEY";
+/// The label of a part that has a certificate.
 const CERTIFICATE: &str = "CERTIFICATE";
 
 impl TlsParams {
@@ -85,14 +86,17 @@ impl TlsParams {
     /// A file that cannot be read or is too long, or a key without a certificate.
     pub(in crate::workloads) fn with_files(mut self) -> Result<Self, clap::Error> {
         if let Some(path) = self.tls_ca.take() {
-            self.tls_authorities = Some(parts(&pem("--tls-ca", &path)?, CERTIFICATE));
+            let text = pem("--tls-ca", &path)?;
+            // As it was given, like in older plans, unless that would show a key.
+            let has_key = text.contains(PRIVATE_KEY);
+            self.tls_authorities = Some(if has_key { certificates(&text) } else { text });
         }
         match (self.tls_cert.take(), self.tls_key.take()) {
             (Some(path), key) => {
-                let certificates = pem("--tls-cert", &path)?;
-                self.tls_certificates = Some(parts(&certificates, CERTIFICATE));
-                let key = key.map_or(Ok(certificates), |path| pem("--tls-key", &path))?;
-                self.tls_private_key = Some(parts(&key, PRIVATE_KEY));
+                let text = pem("--tls-cert", &path)?;
+                self.tls_certificates = Some(certificates(&text));
+                let key = key.map_or(Ok(text), |path| pem("--tls-key", &path))?;
+                self.tls_private_key = Some(parts(&key, |label| label.ends_with(PRIVATE_KEY)));
             }
             (None, Some(key)) => {
                 let expected = "its certificate beside it: name that with --tls-cert";
@@ -166,10 +170,15 @@ impl TlsParams {
         settings.client().map(Some)
     }
 
-    /// Everything that is wrong, where TLS is spoken.
+    /// Everything that is wrong, where TLS is spoken, or a certificate that nobody could ask for.
     pub(in crate::workloads) fn problems(&self, url: &Url) -> Vec<Problem> {
-        let settings = self.settings(url, false, &[], false);
-        settings.map(|settings| settings.problems()).unwrap_or_default()
+        match self.settings(url, false, &[], false) {
+            Some(settings) => settings.problems(),
+            None if self.tls_certificates.is_some() => {
+                vec![Problem::new("--tls-cert", url, "a URL with https://, or --tls")]
+            }
+            None => Vec::new(),
+        }
     }
 }
 
@@ -179,20 +188,36 @@ fn pem(flag: &str, path: &Path) -> Result<String, clap::Error> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The parts of a text in PEM whose names end so, line by line.
-fn parts(text: &str, name: &str) -> String {
-    let (mut out, mut is_inside) = (String::new(), false);
-    for line in text.lines().map(str::trim) {
-        if let Some(begin) = line.strip_prefix("-----BEGIN ") {
-            is_inside = begin.trim_end_matches('-').ends_with(name);
+/// The certificates in a text in PEM.
+fn certificates(text: &str) -> String {
+    parts(text, |label| label == CERTIFICATE)
+}
+
+/// The parts of a text in PEM whose labels are wanted, line by line. A line ends where it does for
+/// who reads keys and certificates: a part has nothing that this reader takes for another one.
+fn parts(text: &str, is_wanted: impl Fn(&str) -> bool) -> String {
+    let (mut out, mut label) = (String::new(), None);
+    for line in text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty()) {
+        let named = |mark: &str| line.strip_prefix(mark)?.strip_suffix("-----");
+        let begun = named("-----BEGIN ");
+        if begun.is_some() {
+            label = begun.filter(|label| is_wanted(label));
         }
-        if is_inside {
+        // Whatever is neither ends a part, and is in none unless it is its mark.
+        let ends = begun.is_none() && !line.bytes().all(is_base64);
+        if label.is_some() && (!ends || named("-----END ") == label) {
             out.push_str(line);
             out.push('\n');
         }
-        is_inside &= !line.starts_with("-----END ");
+        if ends {
+            label = None;
+        }
     }
     out
+}
+
+fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"+/=".contains(&byte)
 }
 
 #[cfg(test)]
@@ -230,9 +255,15 @@ mod tests {
             folder.path().join(name).to_string_lossy().into_owned()
         };
         let both = put("both", &format!("Subject: c\n{key}{certificate}"));
+        let with_returns = put("with_returns", &format!("{key}{certificate}").replace('\n', "\r"));
+        let with_both = put("with_both", &format!("{certificate}{key}").replace('\n', "\r\n"));
         let (cert, private) = (put("cert", &certificate), put("key", &key));
-        for arguments in [&["--tls-cert", &both][..], &["--tls-cert", &cert, "--tls-key", &private]]
-        {
+        for arguments in [
+            &["--tls-cert", &both][..],
+            &["--tls-cert", &cert, "--tls-key", &private],
+            &["--tls-cert", &with_returns],
+            &["--tls-cert", &with_both],
+        ] {
             let params = parse(arguments).unwrap();
             let shown = params.tls_certificates.as_deref().unwrap();
             assert!(shown.contains("BEGIN CERTIFICATE") && !shown.contains("PRIVATE"), "{shown}");
@@ -240,11 +271,42 @@ mod tests {
             assert!(hidden.contains("PRIVATE KEY") && !hidden.contains("CERTIFICATE"));
             assert!(wrong(&params).is_empty(), "{:?}", wrong(&params));
         }
-        let trusted = parse(&["--tls-ca", &both]).unwrap().tls_authorities.unwrap();
-        assert!(trusted.contains("BEGIN CERTIFICATE") && !trusted.contains("PRIVATE"), "{trusted}");
-        // A certificate that is cut off ends where the next part begins.
-        let cut = put("cut", &format!("-----BEGIN CERTIFICATE-----\nAAAA\n{key}"));
-        assert!(!parse(&["--tls-ca", &cut]).unwrap().tls_authorities.unwrap().contains("PRIVATE"));
+        let secret = key.lines().nth(1).unwrap();
+        let trusted = |path: &str| parse(&["--tls-ca", path]).unwrap().tls_authorities.unwrap();
+        for path in [&both, &with_returns, &with_both] {
+            let trusted = trusted(path);
+            assert!(trusted.contains("BEGIN CERTIFICATE"), "{trusted}");
+            assert!(!trusted.contains("PRIVATE") && !trusted.contains(secret), "{trusted}");
+        }
+        // A certificate that is cut off ends where the next part begins, and at what is none of it.
+        for between in ["", "# ", "-----BEGIN "] {
+            let text = format!("-----BEGIN CERTIFICATE-----\nAAAA\n{between}{key}");
+            let trusted = trusted(&put("cut", &text));
+            assert!(!trusted.contains("PRIVATE") && !trusted.contains(secret), "{trusted}");
+        }
+        // A plan of before has such a text as it was given.
+        let commented = format!("Issuer: d\r\n{certificate}\n");
+        assert_eq!(trusted(&put("commented", &commented)), commented);
+    }
+
+    #[test]
+    fn a_certificate_that_nobody_asks_for_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (certificate, key) = made();
+        let path = folder.path().join("both");
+        fs::write(&path, certificate + &key).unwrap();
+        let path = path.to_string_lossy();
+        for (more, expected) in [(&["--tls"][..], 0), (&[], 1)] {
+            let params = parse(&[&["--tls-cert", &*path][..], more].concat()).unwrap();
+            let url = params.url(Some("http://h/")).unwrap();
+            let problems = params.problems(&url);
+            assert_eq!(problems.len(), expected, "{problems:?}");
+            let is_told = |problem: &Problem| {
+                let told = problem.to_string();
+                told.starts_with("--tls-cert: found `http://h") && told.ends_with("or --tls")
+            };
+            assert!(problems.iter().all(is_told), "{problems:?}");
+        }
     }
 
     #[test]
@@ -276,6 +338,8 @@ mod tests {
             let url = Url::parse("https://h/").unwrap();
             assert!(params.client(&url, false, None, &SocketSet::default()).is_err(), "{found:?}");
         }
+        let alone = wrong(&parse(&["--tls-cert", &cert]).unwrap());
+        assert!(alone.len() == 1 && alone[0].contains("in the file of --tls-cert"), "{alone:?}");
         for (arguments, part) in [
             (&["--tls-key", &private][..], "--tls-key: found `"),
             (&["--tls-cert", "/nowhere"], "--tls-cert: found `/nowhere`, expected a file"),

@@ -138,7 +138,8 @@ fn a_round_with_nothing_has_no_ratio_and_says_so() {
 fn notes_of_the_run_stand_at_the_head_of_every_page() {
     let mut made = made(&[(8e9, 4e9)]);
     made.run.notes.push(
-        "the baseline base was skipped (runsc is not installed): nothing is compared with it"
+        "the baseline `base` cannot be measured here, so nothing is compared with it: runsc is \
+         not installed"
             .to_owned(),
     );
     for (format, before) in [
@@ -150,7 +151,9 @@ fn notes_of_the_run_stand_at_the_head_of_every_page() {
         let page =
             page.split(before).next().unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(
-            page.contains("the baseline base was skipped (runsc is not installed)"),
+            page.contains(
+                "cannot be measured here, so nothing is compared with it: runsc is not installed"
+            ),
             "{format}"
         );
     }
