@@ -60,8 +60,10 @@ impl Process {
         let mut attached = started
             .map_err(|_| format!("the API server started nothing in pod {pod} in {START:?}"))?
             .map_err(|error| explain(&error))?;
+        let (input, output) = (attached.stdin(), attached.stdout());
+        let error = attached.stderr();
         let (Some(input), Some(output), Some(error), Some(status)) =
-            (attached.stdin(), attached.stdout(), attached.stderr(), attached.take_status())
+            (input, output, error, attached.take_status())
         else {
             return Err("the API server opened no way into the container".to_owned());
         };
