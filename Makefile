@@ -6,8 +6,9 @@ SHELL := /bin/bash
 HOST := $(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')
 # The profile of this binary is named in one place.
 PROFILE := $(shell sed -n 's/^PROFILE=//p' scripts/lib.sh)
-BIN := target/$(HOST)/$(PROFILE)/hopbench
-DIST := target/$(HOST)/release/hopbench
+TARGET := $(or $(CARGO_TARGET_DIR),target)/$(HOST)
+BIN := $(TARGET)/$(PROFILE)/hopbench
+DIST := $(TARGET)/release/hopbench
 DIST_BYTES := 20000000
 export HOPBENCH_COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 
@@ -55,12 +56,12 @@ bench: dist build ## Compares with iperf3, sockperf, wrk, oha, k6 and others (mo
 	@scripts/install-peers.sh
 	@cargo build --config .cargo/dist.toml --release --locked -p hopbench-bench
 	@mkdir -p results
-	@target/$(HOST)/release/hopbench-bench --hopbench $(DIST) --peer hopbench-quick=$(BIN) --markdown results/bench.md --json results/bench.json $(BENCH_ARGS)
+	@$(TARGET)/release/hopbench-bench --hopbench $(DIST) --peer hopbench-quick=$(BIN) --markdown results/bench.md --json results/bench.json $(BENCH_ARGS)
 
 bench-verdicts: dist ## How long differences of known size take to decide (6 hours; BENCH_RUNS, BENCH_ONLY=rr, BENCH_BUSY=1); results/verdicts.md
 	@cargo build --config .cargo/dist.toml --release --locked -p hopbench-bench
 	@mkdir -p results
-	@target/$(HOST)/release/hopbench-bench verdicts --hopbench $(DIST) --runs $(or $(BENCH_RUNS),20) $(addprefix --only ,$(BENCH_ONLY)) $(if $(BENCH_BUSY),--busy) --markdown results/verdicts.md $(BENCH_ARGS)
+	@$(TARGET)/release/hopbench-bench verdicts --hopbench $(DIST) --runs $(or $(BENCH_RUNS),20) $(addprefix --only ,$(BENCH_ONLY)) $(if $(BENCH_BUSY),--busy) --markdown results/verdicts.md $(BENCH_ARGS)
 
 cluster-up: ## Starts a Kubernetes cluster on this machine for tests (root; ten minutes the first time, then one)
 	@tests/cluster/up.sh
