@@ -13,6 +13,7 @@ mod peer;
 mod subject;
 
 use std::collections::BTreeSet;
+use std::net::IpAddr;
 
 use hopbench_model::Proof;
 use hopbench_testbed::Seen;
@@ -36,9 +37,11 @@ pub(crate) fn of_tool(
     proofs
 }
 
-/// Evidence of the way of a tool's traffic and of what its pods are, which needs nobody's word but the API server's.
-pub(crate) fn of_tools_way(known: &ProofFacts<'_>) -> Vec<Proof> {
-    backends::behind(known).into_iter().chain(subject::proof(known)).collect()
+/// Evidence of the way of a tool's traffic and of what its pods are, which needs nobody's word but
+/// the API server's. `target` is the address that its client was told.
+pub(crate) fn of_tools_way(known: &ProofFacts<'_>, target: IpAddr) -> Vec<Proof> {
+    let way = backends::behind(known).unwrap_or_else(|| backends::at(known, target));
+    [way].into_iter().chain(subject::proof(known)).collect()
 }
 
 /// Evidence for every hop of a path.

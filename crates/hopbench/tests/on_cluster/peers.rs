@@ -44,14 +44,17 @@ fn tools_measure_in_the_same_pods() {
             assert_eq!(setting("server command"), "iperf3 -s -1 -p 5201 -4", "{what}");
             assert!(metric("received_bits_per_s") > 1e6, "{what}: {:?}", record.metrics);
             let service = ["service", "port"].contains(&record.path.as_str());
-            let expected: &[&str] =
-                if service { &["client", "server", "service"] } else { &["client", "server"] };
+            let expected: &[&str] = if service {
+                &["client", "server", "service"]
+            } else {
+                &["client", "server", "address"]
+            };
             assert_eq!(hops, expected, "{what}");
         } else {
             assert!(setting("command").contains(&format!(" {to}")), "{what}");
             assert_eq!(setting("server command"), "", "{what}");
             assert!(metric("received") > 40.0, "{what}: {:?}", record.metrics);
-            assert_eq!(hops, ["client"], "{what}");
+            assert_eq!(hops, ["client", "address"], "{what}");
         }
     }
 }

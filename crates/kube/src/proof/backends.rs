@@ -40,6 +40,23 @@ pub(super) fn behind(known: &ProofFacts<'_>) -> Option<Proof> {
     Some(Proof { hop, evidence, ok })
 }
 
+/// Whether an address is that of a server.
+pub(super) fn at(known: &ProofFacts<'_>, address: IpAddr) -> Proof {
+    let ProofFacts { built, ends, servers, .. } = *known;
+    let is_there = |id: &&PodId| {
+        let pod = built.pods.get(id);
+        pod.and_then(|pod| built.address_of(id, pod, ends.path.family)) == Some(address)
+    };
+    let hop = "address".to_owned();
+    let Some(id) = servers.iter().find(is_there) else {
+        let evidence = format!("{address} is that of no server");
+        return Proof { hop, evidence, ok: false };
+    };
+    let node = built.pods.get(id).map(pod_status::node).unwrap_or_default();
+    let name = built.names.get(id).map(String::as_str).unwrap_or_default();
+    Proof { hop, evidence: format!("{address} is pod {name} on {node}"), ok: true }
+}
+
 /// Services know pods by the address that the cluster's own network gives them.
 fn own_address(known: &ProofFacts<'_>, pod: &PodId) -> Option<IpAddr> {
     pod_status::address(known.built.pods.get(pod)?, None, known.ends.path.family)

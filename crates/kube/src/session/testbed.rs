@@ -309,7 +309,8 @@ impl Testbed for Cluster {
         let of_point = program(&point.server);
         let servers = ends.servers_of(of_point.as_deref());
         let service = built.service(&route.path, of_point.as_ref());
-        of_tools_way(&ProofFacts { built, ends: &ends, servers, service, proxies: &[] })
+        let known = ProofFacts { built, ends: &ends, servers, service, proxies: &[] };
+        of_tools_way(&known, route.target.ip())
     }
 
     fn facts(&self) -> BTreeMap<String, String> {

@@ -14,13 +14,23 @@ const MOST_TOLD: usize = 100;
 /// Its arguments: the port on which a server is to listen, in hexadecimal (nothing for a client),
 /// the text for the tool's standard input, the tool, and the tool's own arguments.
 ///
-/// It prints a line about where it is. The tool is killed when a line comes from the standard
+/// The tool is looked for in `PATH`: some shells have programs of their own that go before those of
+/// their image. It prints a line about where it is. The tool is killed when a line comes from the standard
 /// input, or its end does. A server's output is nobody's.
-const SCRIPT: &str = r#"port=$1; input=$2; shift 2
-command -v "$1" >/dev/null 2>&1 || {
-  echo "the image has no program $1" >&2
+const SCRIPT: &str = r#"port=$1; input=$2; name=$3; shift 3
+program=
+IFS=:
+for folder in $PATH; do
+  if [ -z "$program" ] && [ -f "$folder/$name" ] && [ -x "$folder/$name" ]; then
+    program=$folder/$name
+  fi
+done
+unset IFS
+[ -n "$program" ] || {
+  echo "the image has no program $name" >&2
   exit 127
 }
+set -- "$program" "$@"
 read -r host </proc/sys/kernel/hostname
 read -r boot </proc/sys/kernel/random/boot_id
 while read -r key value; do
