@@ -30,7 +30,8 @@ fn commands(task: &Task<'_>) -> Result<Commands, String> {
     }
     Ok(Commands {
         kind: "peer-rr",
-        server: Server::Tool(task.line("server --tcp -i {any} -p {listen}")),
+        // Connections of tools before it may still hold the port.
+        server: Server::Tool(task.line("server --tcp -i {any} -p {listen} --uc-reuseaddr")),
         client: task
             .line("ping-pong --full-rtt --tcp -i {address} -p {port} -m {size} -t {seconds}"),
         input: "",
@@ -55,7 +56,7 @@ mod tests {
             ..fixture::job("", json!({"size": size, "response": null, "udp": false}))
         };
         let expected = [
-            "server --tcp -i 0.0.0.0 -p 5201",
+            "server --tcp -i 0.0.0.0 -p 5201 --uc-reuseaddr",
             "ping-pong --full-rtt --tcp -i 10.0.0.2 -p 5201 -m 64 -t 1",
         ];
         assert_eq!(lines(&TOOL, &job("64B", 1, Schedule::Closed)), expected);
