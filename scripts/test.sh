@@ -88,8 +88,8 @@ ended() {
 }
 
 step "tests that wait"
-# The parts in Go are built meanwhile, and the lints go on. One program more
-# at once than there are CPUs, each with as many tests as CPUs: most of them wait for a window.
+# The parts in Go are built meanwhile, and the lints go on. One program more at once than there are
+# CPUs, each with as many tests as CPUs: most of them wait for a window.
 at_once=$(($(nproc) + 1))
 set -m
 cargo test --workspace --locked --no-fail-fast --doc >"$log.doc" 2>&1 &

@@ -8,7 +8,7 @@ use hopbench_model::{EndReport, Job};
 
 use crate::control::AgentId;
 
-pub use peer::PeerSaid;
+pub use peer::{PeerSaid, held};
 
 /// The reports of the ends of a trial.
 #[derive(Debug, Clone, Copy)]

@@ -105,7 +105,8 @@ const BYTES: &str = "bytes through a Gateway";
 /// The feature for which a run makes Ingresses.
 const INGRESS: &str = "`gateway: {ingress: ...}`";
 const INGRESS_GROUP: &str = "networking.k8s.io";
-const GATEWAY_GROUP: &str = "gateway.networking.k8s.io";
+/// The group of the Gateway API.
+pub(crate) const GATEWAY_GROUP: &str = "gateway.networking.k8s.io";
 const CHANGES: &str = "to see what changes in the cluster during a trial";
 const WORDS: &str = "the last lines of agents that ended, in `agents.log`";
 const METERS: &str = "what the kubelets and cAdvisor meter";

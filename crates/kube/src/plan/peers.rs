@@ -31,13 +31,14 @@ pub(crate) fn unsupported(spec: &ClusterSpec, path: &Path, point: &Point) -> Opt
     }
     if spec.peers.is_none() {
         return Some(format!(
-            "nothing says where `{name}` is on the cluster: give an image that has it under `testbed: kubernetes: \
-             peers: {{image: IMAGE}}`"
+            "nothing says where `{name}` is on the cluster: give an image that has it under \
+             `testbed: kubernetes: peers: {{image: IMAGE}}`"
         ));
     }
     if brings_server(path, point) && matches!(path.via, Via::Address(_)) {
         return Some(format!(
-            "{name} has a server of its own, and what is set up outside of the run does not lead to it ({})",
+            "{name} has a server of its own, and what is set up outside of the run does not lead \
+             to it ({})",
             path.via
         ));
     }

@@ -10,8 +10,7 @@
 
 use hopbench_model::Job;
 
-/// The group of the Gateway API.
-pub(crate) const GROUP: &str = "gateway.networking.k8s.io";
+pub(crate) use crate::api::rights::GATEWAY_GROUP as GROUP;
 
 /// What a Gateway takes requests or connections for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,7 +54,7 @@ impl Traffic {
     }
 
     /// The resource of these.
-    pub(crate) fn resource(self) -> &'static str {
+    pub(crate) const fn resource(self) -> &'static str {
         match self {
             Self::Http | Self::Http2 => "httproutes",
             Self::Grpc => "grpcroutes",

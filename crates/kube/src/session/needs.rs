@@ -30,8 +30,16 @@ pub(crate) fn is_optional(resource: &str) -> bool {
 
 const NETWORK_POLICIES: &str = "networkpolicies";
 /// Those of them that only some paths need.
-const OF_PATHS: [&str; 8] =
-    [SECRETS, EXEC, GATEWAYS, "httproutes", "grpcroutes", "tlsroutes", "tcproutes", INGRESSES];
+const OF_PATHS: [&str; 8] = [
+    SECRETS,
+    EXEC,
+    GATEWAYS,
+    Traffic::Http.resource(),
+    Traffic::Grpc.resource(),
+    Traffic::Tls.resource(),
+    Traffic::Tcp.resource(),
+    INGRESSES,
+];
 pub(super) const EXEC: &str = "pods/exec";
 const SECRETS: &str = "secrets";
 const GATEWAYS: &str = "gateways";

@@ -3,7 +3,7 @@
 use hopbench_model::{CpuSet, Fault, Point, Proof, Record};
 use hopbench_peer::{PORT, PeerTool, Server, Task, of_point};
 use hopbench_testbed::placement::PodId;
-use hopbench_testbed::{Counters, PeerSaid, Route};
+use hopbench_testbed::{Counters, PeerSaid, Route, held};
 
 use super::Lab;
 use super::peers::{port, version_fact};
@@ -85,7 +85,6 @@ impl Lab {
 /// server's.
 fn placed(tool: &PeerTool, pods: [&PodId; 2], ends: &Ends<'_>, outcome: &Outcome) -> Vec<Proof> {
     let (mut proofs, mut on) = (Vec::new(), Vec::new());
-    let mut is_held = true;
     for process in &outcome.seen {
         let (pod, seat) = match process.end {
             "client" => (pods[0], ends.client),
@@ -101,12 +100,9 @@ fn placed(tool: &PeerTool, pods: [&PodId; 2], ends: &Ends<'_>, outcome: &Outcome
         };
         proofs.push(Proof { hop: process.end.to_owned(), evidence, ok });
         if let (Some(asked), Some(found)) = (seat.cpus, &process.cpus) {
-            is_held &= found.iter().all(|cpu| asked.contains(cpu));
-            on.push(format!("{} on {}", process.end, CpuSet(found.clone())));
+            on.push((process.end, asked, found.as_slice()));
         }
     }
-    if !on.is_empty() {
-        proofs.push(Proof { hop: "CPUs".to_owned(), evidence: on.join("; "), ok: is_held });
-    }
+    proofs.extend(held(on));
     proofs
 }

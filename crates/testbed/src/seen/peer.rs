@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use hopbench_model::Proof;
+use hopbench_model::{CpuSet, Proof};
 
 /// What a tool said of a trial that it made.
 #[derive(Debug, Clone)]
@@ -25,4 +25,18 @@ pub struct PeerSaid {
     pub machine: Option<BTreeMap<String, String>>,
     /// Where its processes were, as the kernel showed it.
     pub placed: Vec<Proof>,
+}
+
+/// Whether the processes of a tool were on the CPUs that they were held to; `None`: they were held
+/// to none. `processes`: the end, the CPUs that were asked for, and those that it had.
+pub fn held<'a>(
+    processes: impl IntoIterator<Item = (&'a str, &'a [usize], &'a [usize])>,
+) -> Option<Proof> {
+    let (mut on, mut ok) = (Vec::new(), true);
+    for (end, asked, found) in processes {
+        ok &= found.iter().all(|cpu| asked.contains(cpu));
+        on.push(format!("{end} on {}", CpuSet(found.to_vec())));
+    }
+    let evidence = on.join("; ");
+    (!evidence.is_empty()).then(|| Proof { hop: "CPUs".to_owned(), evidence, ok })
 }

@@ -238,14 +238,9 @@ fn last_words(printed: &Printed) -> String {
 /// Whether a tool was on the CPUs that it was held to; `None`: it was held to none.
 fn held(seats: [Seat<'_>; 2], ran: &Ran) -> Option<Proof> {
     let places = [("client", Some(&ran.client)), ("server", ran.server.as_ref())];
-    let (mut on, mut ok) = (Vec::new(), true);
-    for ((end, place), seat) in places.into_iter().zip(seats) {
-        let (Some(place), Some(asked)) = (place, seat.cpus) else { continue };
-        ok &= place.cpus.0.iter().all(|cpu| asked.0.contains(cpu));
-        on.push(format!("{end} on {}", place.cpus));
-    }
-    let evidence = on.join("; ");
-    (!evidence.is_empty()).then(|| Proof { hop: "CPUs".to_owned(), evidence, ok })
+    hopbench_testbed::held(places.into_iter().zip(seats).filter_map(|((end, place), seat)| {
+        Some((end, seat.cpus?.0.as_slice(), place?.cpus.0.as_slice()))
+    }))
 }
 
 #[cfg(test)]
