@@ -27,6 +27,7 @@ impl<T> BySource<T> {
         parts.insert(source, Arc::downgrade(&part));
         part
     }
+
     /// Sources that are remembered.
     #[cfg(test)]
     pub(crate) fn count(&self) -> usize {
