@@ -24,7 +24,7 @@ use self::connection::TargetConnection;
 use self::connection_table::ConnectionTable;
 use self::flow::TargetSettings;
 pub use self::timeouts::Timeouts;
-use crate::admission::flow_limit::FlowLimit;
+use crate::admission::flow_limit::{FlowGuard, FlowLimit, SourcePlaces};
 use crate::admission::memory::SourceLimits;
 use crate::admission::throttle::Throttle;
 use crate::http::MOST_BODY_BYTES;
@@ -135,7 +135,9 @@ pub fn target(context: &TargetContext) -> Result<(Workers, TargetAcceptor), Faul
     let (workers, acceptor) = serve(&trial(context), false, settings, Some(strangers))?;
     // As many again may have been cut off and not been closed by their worker yet. It is a limit of
     // its own: strangers take no place of a flow that showed a token.
-    Ok((workers, admit(acceptor, FlowLimit::new(Some(2 * bounds.connections)))))
+    let places = SourcePlaces::new(2 * bounds.connections);
+    let take = move |socket: &Socket| places.take(Source::of_any(socket.peer().ok()));
+    Ok((workers, let_in(acceptor, take)))
 }
 
 /// The target's workers as the server's end of a trial, which answer nobody without the trial's
@@ -214,9 +216,17 @@ fn serve(
 
 /// Numbers the connections that somebody accepted, and hands on those that `flow_limit` lets in.
 pub fn admit(acceptor: Acceptor, flow_limit: Arc<FlowLimit>) -> TargetAcceptor {
+    let_in(acceptor, move |_| flow_limit.take())
+}
+
+/// Numbers the connections that somebody accepted, and hands on those that get a place.
+fn let_in(
+    acceptor: Acceptor,
+    take: impl Fn(&Socket) -> Option<FlowGuard> + Send + Sync + 'static,
+) -> TargetAcceptor {
     let next = AtomicU32::new(0);
     Arc::new(move |socket, encryption| {
-        if let Some(flow_guard) = flow_limit.take() {
+        if let Some(flow_guard) = take(&socket) {
             let flow = next.fetch_add(1, Ordering::Relaxed);
             acceptor(Accepted {
                 flow,

@@ -97,6 +97,22 @@ pub fn stays(workload: &dyn Workload, job: &Job) -> bool {
     job.engine != EngineKind::Spin && workload.flows_rest(job)
 }
 
+/// The flags of a client's certificate.
+const OF_CERTIFICATES: [&str; 2] = ["tls-cert", "tls-key"];
+
+/// What is expected of a workload that has no such flag, where others have it, and what to do;
+/// `None`: nothing is to be said of it. The flag is without its dashes.
+///
+/// A flow of an agent's workload begins with its header, and TLS behind it. So nobody else could
+/// ask for a certificate, and an agent knows the flow by its header.
+pub fn without_flag(workload: &dyn Workload, flag: &str) -> Option<&'static str> {
+    let is_missed = workload.needs_agent() && OF_CERTIFICATES.contains(&flag);
+    is_missed.then_some(
+        "no client certificate: only an agent answers this workload, and it asks for none; leave \
+         it out, or measure `http` or `grpc`",
+    )
+}
+
 /// What both ends saw of a trial.
 #[derive(Debug, Clone, Copy)]
 pub struct TrialReports<'a> {

@@ -9,6 +9,7 @@ pub(crate) mod short_times;
 
 use std::collections::BTreeSet;
 
+use hopbench_load::workload::without_flag;
 use hopbench_load::{WORKLOADS, workload};
 use hopbench_model::units::Span;
 use hopbench_model::{Path, Point};
@@ -133,11 +134,12 @@ impl Shared<'_> {
             Reader { command: &mut command, http: is_http, vocabulary: self.vocabulary };
         let own = match params.filter(|params| !matches!(params.kind, Kind::Null)) {
             None => None,
-            Some(params) => Some(Fields::read(
+            Some(params) => Some(Fields::read_or_say(
                 params,
                 &path,
                 &reader.names(),
                 "a mapping of parameters",
+                |name| without_flag(workload, name),
                 problems,
             )?),
         };

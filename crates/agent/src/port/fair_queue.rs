@@ -200,6 +200,28 @@ mod tests {
         }
     }
 
+    /// One source comes ten times as often as another, and more often than there are turns.
+    #[test]
+    fn a_source_that_floods_costs_another_one_turn_each_time() {
+        const MOST: usize = 32;
+        let (mut queue, mut next) = (FairQueue::new(), 0);
+        let mut come = |queue: &mut FairQueue<()>, source| {
+            next += 1;
+            let gone = queue.add(origin(next, source), (), MOST);
+            assert!(gone.iter().all(|(origin, ())| origin.source == Source::V4(1)));
+            next
+        };
+        for step in 0..1000 {
+            for _ in 0..10 {
+                come(&mut queue, 1);
+            }
+            let honest = come(&mut queue, 2);
+            let turns = [(); 2].map(|()| queue.pop_turn().unwrap().0.number);
+            assert!(turns.contains(&honest), "step {step}: {honest} is not in {turns:?}");
+        }
+        assert!(queue.len() >= MOST - 2, "there was no flood");
+    }
+
     #[test]
     fn a_source_has_no_more_than_its_part_beside_others() {
         let mut queue = FairQueue::new();

@@ -3,9 +3,17 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use hopbench_model::Source;
+
+use super::by_source::BySource;
+
 /// The figure in a server's report that counts the run's flows which found no place; absent where
 /// all did.
 pub const REFUSED_FLOWS: &str = "refused_flows";
+
+/// A source gets another place as long as it has less than so many times the free ones. So it gets
+/// three quarters of all if nobody else has any.
+const OF_FREE: usize = 3;
 
 /// A bounded count of open flows, whoever opened them. It may be a part of another. An agent's is
 /// over all its trials, and within it is one for each. Its HTTP target for everybody has another.
@@ -91,8 +99,36 @@ impl Drop for FlowGuard {
     }
 }
 
+/// The places of strangers. A source that comes faster than its connections are closed is refused
+/// while there is still room for others.
+#[derive(Debug)]
+pub(crate) struct SourcePlaces {
+    most: usize,
+    whole: Arc<FlowLimit>,
+    parts: BySource<FlowLimit>,
+}
+
+impl SourcePlaces {
+    /// So many for all sources together.
+    pub(crate) fn new(most: usize) -> Self {
+        Self { most, whole: FlowLimit::new(Some(most)), parts: BySource::new() }
+    }
+
+    /// A place for a connection from there; `None`: its source has enough of them, or all are
+    /// taken.
+    pub(crate) fn take(&self, source: Source) -> Option<FlowGuard> {
+        let own = self.parts.of(source, || self.whole.part(None));
+        let free = self.most.saturating_sub(self.whole.open());
+        if own.open() >= free.saturating_mul(OF_FREE) {
+            return None;
+        }
+        own.take()
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
     use std::sync::Barrier;
 
     use super::*;
@@ -137,5 +173,41 @@ mod tests {
         });
         assert_eq!((got, agent.open()), (200 * MOST, 0));
         assert_eq!(most_seen.load(Ordering::Acquire), MOST);
+    }
+
+    #[test]
+    fn a_source_alone_gets_three_quarters_and_leaves_the_rest_to_others() {
+        let places = SourcePlaces::new(16);
+        let take = |source: u32| places.take(Source::V4(source));
+        let first: Vec<FlowGuard> = std::iter::from_fn(|| take(1)).collect();
+        assert_eq!(first.len(), 12);
+        let second: Vec<FlowGuard> = std::iter::from_fn(|| take(2)).collect();
+        assert_eq!(second.len(), 3);
+        let last = take(3);
+        assert!(last.is_some(), "a source that has none gets the last place");
+        assert!(take(4).is_none(), "all are taken");
+        drop((first, second, last));
+        assert_eq!((places.whole.open(), take(1).is_some()), (0, true));
+        assert_eq!(places.parts.count(), 1, "sources that are gone are forgotten");
+    }
+
+    /// One source comes ten times as often as another. The worker closes three connections while
+    /// one of the other comes, in the order in which they came.
+    #[test]
+    fn a_source_that_comes_ten_times_as_often_keeps_no_other_out() {
+        let places = SourcePlaces::new(64);
+        let mut open = VecDeque::new();
+        let mut flooded = 0;
+        for step in 0..1000 {
+            let came = (0..10).filter_map(|_| places.take(Source::V4(1)));
+            let before = open.len();
+            open.extend(came);
+            flooded += open.len() - before;
+            let other = places.take(Source::V4(2));
+            assert!(other.is_some(), "step {step}: kept out by {flooded}");
+            open.extend(other);
+            drop(open.drain(..open.len().min(3)));
+        }
+        assert!((1900..2200).contains(&flooded), "the flood got {flooded} of 10000");
     }
 }

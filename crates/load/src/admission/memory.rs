@@ -1,10 +1,11 @@
 //! The bounds on the memory that strangers may take: all of them together, and those of one source.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use hopbench_model::Source;
+
+use super::by_source::BySource;
 
 /// One source gets at most this part of the memory. A third of 64 MiB has room for one request of
 /// the largest size, a quarter has not.
@@ -50,28 +51,21 @@ impl MemoryLimit {
 #[derive(Debug)]
 pub(crate) struct SourceLimits {
     whole: Arc<MemoryLimit>,
-    parts: Mutex<BTreeMap<Source, Weak<MemoryLimit>>>,
+    parts: BySource<MemoryLimit>,
 }
 
 impl SourceLimits {
     /// So many bytes for all sources together.
     pub(crate) fn new(most_bytes: usize) -> Self {
-        Self { whole: MemoryLimit::new(most_bytes), parts: Mutex::default() }
+        Self { whole: MemoryLimit::new(most_bytes), parts: BySource::new() }
     }
 
     /// The limit of all connections of a source.
     pub(crate) fn of(&self, source: Source) -> Arc<MemoryLimit> {
-        // Every statement leaves a whole table.
-        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(part) = parts.get(&source).and_then(Weak::upgrade) {
-            return part;
-        }
-        // A source without a connection is forgotten.
-        parts.retain(|_, part| part.strong_count() > 0);
-        let (most, whole) = (self.whole.most / PARTS, Some(Arc::clone(&self.whole)));
-        let part = Arc::new(MemoryLimit { used: AtomicUsize::new(0), most, whole });
-        parts.insert(source, Arc::downgrade(&part));
-        part
+        self.parts.of(source, || {
+            let (most, whole) = (self.whole.most / PARTS, Some(Arc::clone(&self.whole)));
+            Arc::new(MemoryLimit { used: AtomicUsize::new(0), most, whole })
+        })
     }
 }
 
@@ -162,7 +156,7 @@ mod tests {
         drop((third, fourth));
         assert_eq!(sources.whole.used_bytes(), 0);
         let known = connection(5);
-        assert_eq!(sources.parts.lock().unwrap().len(), 1, "sources that are gone are forgotten");
+        assert_eq!(sources.parts.count(), 1, "sources that are gone are forgotten");
         drop(known);
     }
 }

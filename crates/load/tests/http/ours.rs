@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
 use hopbench_load::{Encryption, StrangerBounds, TargetContext, Window, Workers, target};
-use hopbench_model::{Counts, SECOND};
+use hopbench_model::{Counts, Nanos, SECOND};
 use hopbench_sys::{Socket, Waker, clock};
 use rustls::ServerConfig;
 
@@ -40,7 +40,12 @@ impl Ours {
 
     /// The same with a configuration of TLS of its own.
     pub(crate) fn with_tls(config: Arc<ServerConfig>) -> Self {
-        Self::start_as(StrangerBounds::default(), Some(config), |_| ())
+        Self::start_as(StrangerBounds::default(), Some(config), 0, |_| ())
+    }
+
+    /// A target that works for so long before each answer, ns.
+    pub(crate) fn working(bounds: StrangerBounds, work_ns: Nanos) -> Self {
+        Self::start_as(bounds, None, work_ns, |_| ())
     }
 
     /// The same, with a look at every connection before the target has it.
@@ -48,17 +53,22 @@ impl Ours {
         bounds: StrangerBounds,
         look: impl Fn(&TcpStream) + Send + 'static,
     ) -> Self {
-        Self::start_as(bounds, None, look)
+        Self::start_as(bounds, None, 0, look)
     }
 
     fn start_as(
         bounds: StrangerBounds,
         tls: Option<Arc<ServerConfig>>,
+        server_work_ns: Nanos,
         look: impl Fn(&TcpStream) + Send + 'static,
     ) -> Self {
         let encryption = if tls.is_some() { Encryption::Tls } else { Encryption::None };
-        let context =
-            TargetContext { bounds, tls, ..TargetContext::new(Arc::new(Waker::new().unwrap())) };
+        let context = TargetContext {
+            bounds,
+            tls,
+            server_work_ns,
+            ..TargetContext::new(Arc::new(Waker::new().unwrap()))
+        };
         let window = Arc::clone(&context.window);
         let (workers, acceptor) = target(&context).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

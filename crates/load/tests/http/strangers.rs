@@ -195,6 +195,23 @@ fn a_full_table_drops_who_waits_for_a_delayed_answer() {
     ours.cut();
 }
 
+/// The worker is busy meanwhile: it closes none of those that were cut off.
+#[test]
+fn a_source_that_comes_faster_than_it_is_closed_leaves_others_a_place() {
+    let bounds = StrangerBounds { connections: 8, ..StrangerBounds::default() };
+    let ours = Ours::working(bounds, SECOND);
+    let asks = b"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n";
+    let first = begin(&ours, asks);
+    clock::sleep_until(clock::now() + 100 * MS);
+    // More than the target has places, those of connections that were cut off included.
+    let strangers: Vec<TcpStream> = (0..40).map(|_| connect_from(2, &ours)).collect();
+    let mut other = connect_from(9, &ours);
+    other.write_all(asks).unwrap();
+    assert_eq!(status(&mut other), Some(200), "another source was kept out");
+    drop((first, strangers, other));
+    ours.cut();
+}
+
 #[test]
 fn a_short_request_is_answered_if_bodies_take_all_the_room() {
     let memory_bytes = 3 << 20;

@@ -28,6 +28,18 @@ impl<'n> Fields<'n> {
         what: &str,
         problems: &mut Problems,
     ) -> Option<Self> {
+        Self::read_or_say(node, path, known, what, |_| None, problems)
+    }
+
+    /// The same; `expected` says what to do instead of a key that is not known, if it can.
+    pub(crate) fn read_or_say<S: AsRef<str>>(
+        node: &'n Node,
+        path: &str,
+        known: &[S],
+        what: &str,
+        expected: impl Fn(&str) -> Option<&'static str>,
+        problems: &mut Problems,
+    ) -> Option<Self> {
         let Kind::Map(map) = &node.kind else {
             problems.add(node.at, path, node.shown(), what);
             return None;
@@ -36,7 +48,11 @@ impl<'n> Fields<'n> {
         for (key, value) in map {
             let name = key.text.replace('_', "-");
             if !known.iter().any(|k| k.as_ref() == name) {
-                problems.unknown(key.at, &joined(path, &key.text), &key.text, known);
+                let path = joined(path, &key.text);
+                match expected(&name) {
+                    Some(expected) => problems.add(key.at, &path, quoted(&key.text), expected),
+                    None => problems.unknown(key.at, &path, &key.text, known),
+                }
             } else if out.get(&name).is_some() {
                 twice(key, path, problems);
             } else {

@@ -198,6 +198,14 @@ fn workloads() {
             x.yaml:4:11: workloads.w.rr: found `5`, expected a mapping of parameters
         {rr: {siez: 1}}
             x.yaml:4:12: workloads.w.rr.siez: found `siez`, expected one of size, response, udp, tls, tls-version, tls-cipher, no-tls-resumption, schedule, rate, time, warmup, interval, timeout, connections, threads, engine, cpu, pacing, seed; did you mean `size`?
+        {rr: {tls: true, tls-cert: c.pem}}
+            x.yaml:4:23: workloads.w.rr.tls-cert: found `tls-cert`, expected no client certificate: only an agent answers this workload, and it asks for none; leave it out, or measure `http` or `grpc`
+        {stream: {tls_cert: c.pem}}
+            x.yaml:4:16: workloads.w.stream.tls_cert: found `tls_cert`, expected no client certificate: only an agent answers this workload, and it asks for none; leave it out, or measure `http` or `grpc`
+        {crr: {tls-key: c.pem}}
+            x.yaml:4:13: workloads.w.crr.tls-key: found `tls-key`, expected no client certificate: only an agent answers this workload, and it asks for none; leave it out, or measure `http` or `grpc`
+        {push: {tls-cert: c.pem}}
+            x.yaml:4:14: workloads.w.push.tls-cert: found `tls-cert`, expected no client certificate: only an agent answers this workload, and it asks for none; leave it out, or measure `http` or `grpc`
         {stream: {send_bufer: 1}}
             x.yaml:4:16: workloads.w.stream.send_bufer: found `send_bufer`, expected one of size, direction, rate, receive, congestion, send-buffer, receive-buffer, receive-low-water, not-sent-low-water, tls, tls-version, tls-cipher, no-tls-resumption, time, warmup, interval, timeout, connections, threads, engine, cpu, pacing, seed; did you mean `send-buffer`?
         {rr: {size: 12XB}}

@@ -1,7 +1,8 @@
-//! Tips for those whose fingers know another tool.
+//! Tips for those whose fingers know another tool, or another command.
 
 use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use hopbench_load::workload::{Workload, without_flag};
 use hopbench_model::Unit;
 
 /// Flags of iperf3 that are called something else here, or are something else: what they are, and
@@ -26,22 +27,31 @@ const IPERF3: &[(&[&str], &str)] = &[
     (&["-p", "--port"], "write the port behind the host, like `HOST:7474`"),
 ];
 
-/// Whether the command measures what iperf3 does: bits or packets.
-fn is_like_iperf3(command: &str) -> bool {
-    hopbench_load::workload(command)
-        .is_some_and(|workload| matches!(workload.kind().unit, Unit::Bits | Unit::Packets))
+/// Whether a workload measures what iperf3 does: bits or packets.
+fn is_like_iperf3(workload: &dyn Workload) -> bool {
+    matches!(workload.kind().unit, Unit::Bits | Unit::Packets)
 }
 
-/// The same error; where a flag is not known here and iperf3 has it, with a tip.
+/// The tip for a flag that a workload does not have; `None`: there is none.
+fn tip(workload: &dyn Workload, flag: &str) -> Option<String> {
+    if let Some(expected) = flag.strip_prefix("--").and_then(|it| without_flag(workload, it)) {
+        return Some(format!("expected {expected}"));
+    }
+    let (_, tip) = IPERF3.iter().find(|(flags, _)| flags.contains(&flag))?;
+    is_like_iperf3(workload).then(|| (*tip).to_owned())
+}
+
+/// The same error; where a flag is not known here and there is a tip for it, with the tip.
 pub(in crate::cmd) fn with_tip(mut error: Error, command: &str) -> Error {
-    if error.kind() != ErrorKind::UnknownArgument || !is_like_iperf3(command) {
+    let Some(workload) = hopbench_load::workload(command) else { return error };
+    if error.kind() != ErrorKind::UnknownArgument {
         return error;
     }
     let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else {
         return error;
     };
-    if let Some((_, tip)) = IPERF3.iter().find(|(flags, _)| flags.contains(&flag.as_str())) {
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![(*tip).into()]));
+    if let Some(tip) = tip(workload, flag) {
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
         // A guess by spelling would only compete with it.
         error.remove(ContextKind::SuggestedArg);
     }
