@@ -372,7 +372,7 @@ impl Testbed for Lab {
             ),
         };
         let mut proofs = proof::prove(&way, &known, before, after, seen);
-        proofs.extend(subject::proof(built, endpoints, &self.envoys, &route.proxies));
+        proofs.extend(subject::proof(built, endpoints, &self.envoys, &self.programs, route));
         proofs
     }
 
