@@ -114,9 +114,9 @@ fn hosts() -> Vocabulary {
     }
 }
 
-/// A testbed, not built yet. What its agents say goes to `log`. Where building it may take long, it
-/// ends early when `wanted` says that the user wants to stop. What it does meanwhile it says to
-/// `tell`, a line each.
+/// A testbed, not built yet. What its agents say goes to `log`. Where building it or the command of
+/// a subject may take long, that ends early when `wanted` says that the user wants to stop. What it
+/// does meanwhile it says to `tell`, a line each.
 pub(crate) fn open(
     spec: &TestbedSpec,
     log: Option<File>,
@@ -124,7 +124,7 @@ pub(crate) fn open(
     tell: impl Fn(&str) + Send + Sync + 'static,
 ) -> Box<dyn Testbed> {
     match spec {
-        TestbedSpec::Lab(lab) => Box::new(Lab::new(lab, log)),
+        TestbedSpec::Lab(lab) => Box::new(Lab::new(lab, log).stopped_by(wanted)),
         TestbedSpec::Kubernetes(cluster) => {
             Box::new(Cluster::new(cluster, log).only_of(hello()).stopped_by(wanted).telling(tell))
         }

@@ -32,7 +32,7 @@ use hopbench_model::{
 };
 use hopbench_testbed::placement::{Endpoints, Placement, PodId, Rules};
 use hopbench_testbed::{AgentId, Commands, Control, Counters, Gauges, Need, PeerSaid, Route};
-use hopbench_testbed::{Seen, Testbed};
+use hopbench_testbed::{Interrupt, Seen, Testbed};
 
 use crate::network::namespace::Namespace;
 use crate::network::refused;
@@ -67,6 +67,7 @@ pub struct Lab {
     targets: BTreeSet<SocketAddr>,
     /// The facts that the kernel and the programs told when the lab stood.
     read_back: BTreeMap<String, String>,
+    interrupt: Interrupt,
     commands: Commands,
     envoys: Envoys,
     // Dropped in this order: nobody may use a namespace that is about to go.
@@ -96,6 +97,7 @@ impl Lab {
             conductor: None,
             targets: BTreeSet::new(),
             read_back: BTreeMap::new(),
+            interrupt: Interrupt::default(),
             commands: Commands::default(),
             envoys: Envoys::default(),
             programs: Programs::default(),
@@ -122,7 +124,7 @@ impl Lab {
         self.read_back.extend(readback::programs(&named, &placement));
         self.envoys = Envoys::read(&built)?;
         self.read_back.extend(self.envoys.facts());
-        self.commands = Commands::of(plan, COMMAND_NS);
+        self.commands = Commands::of(plan, COMMAND_NS, self.interrupt.clone());
         self.mesh.build(&placement, &built)?;
         let conductor = Conductor::new().map_err(Fault::environment)?;
         self.agents.are_of(conductor.run_key());
@@ -372,7 +374,7 @@ impl Testbed for Lab {
             ),
         };
         let mut proofs = proof::prove(&way, &known, before, after, seen);
-        proofs.extend(subject::proof(built, endpoints, &self.envoys, &route.proxies));
+        proofs.extend(subject::proof(built, endpoints, &self.envoys, &self.programs, route));
         proofs
     }
 

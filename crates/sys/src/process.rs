@@ -69,16 +69,39 @@ pub fn end_of(child: &mut Child, most_ns: u64, look_ns: u64) -> io::Result<Optio
 
 /// Kills a child that leads a group of processes, and all of that group.
 pub fn kill_group(child: &Child) {
+    signal_group(child, libc::SIGKILL);
+}
+
+/// Tells a child that leads a group of processes, and all of that group, to end. When the child has
+/// ended, at most `most_ns` later, what is left of the group is killed.
+///
+/// # Errors
+/// What the kernel said.
+pub fn end_group(child: &mut Child, most_ns: u64, look_ns: u64) -> io::Result<ExitStatus> {
+    signal_group(child, libc::SIGTERM);
+    // It is not collected before the group is killed: until then its number is its own.
+    let leader = Process::open(child.id());
+    let has_ended = || leader.as_ref().map_or(true, |leader| leader.has_ended().unwrap_or(true));
+    let end = clock::now() + most_ns;
+    while !has_ended() && clock::now() < end {
+        clock::sleep_until(clock::now() + look_ns);
+    }
+    kill_group(child);
+    child.wait()
+}
+
+fn signal_group(child: &Child, signal: libc::c_int) {
     if let Ok(group) = libc::pid_t::try_from(child.id()) {
         // SAFETY: integers only.
-        unsafe { libc::killpg(group, libc::SIGKILL) };
+        unsafe { libc::killpg(group, signal) };
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::process::CommandExt;
-    use std::process::Command;
+    use std::io::Read;
+    use std::os::unix::process::{CommandExt, ExitStatusExt};
+    use std::process::{Command, Stdio};
 
     use super::*;
 
@@ -101,6 +124,31 @@ mod tests {
         kill_group(&child);
         let status = end_of(&mut child, 10_000_000_000, 1_000_000).unwrap().unwrap();
         assert!(!status.success(), "{status}");
+    }
+
+    #[test]
+    fn a_group_is_told_to_end_and_killed_if_it_does_not() {
+        let stubborn = "trap '' TERM; echo; sleep 60; sleep 60";
+        let heedful = "trap 'echo bye; exit 3' TERM; echo; sleep 60 & wait";
+        for (script, most_ns, code, signal, said) in [
+            (stubborn, 50_000_000, None, Some(libc::SIGKILL), ""),
+            (heedful, 10_000_000_000, Some(3), None, "bye\n"),
+        ] {
+            let mut shell = Command::new("sh");
+            shell.args(["-c", script]).stdout(Stdio::piped()).process_group(0);
+            let mut child = shell.spawn().unwrap();
+            let mut output = child.stdout.take().unwrap();
+            // It has set its trap.
+            output.read_exact(&mut [0]).unwrap();
+            let start = clock::now();
+            let status = end_group(&mut child, most_ns, 1_000_000).unwrap();
+            assert_eq!((status.code(), status.signal()), (code, signal), "{script}");
+            assert!(clock::now() - start < 5_000_000_000, "{script}");
+            // Its end comes when nobody of the group is left.
+            let mut rest = String::new();
+            output.read_to_string(&mut rest).unwrap();
+            assert_eq!(rest, said);
+        }
     }
 
     #[test]

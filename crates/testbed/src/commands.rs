@@ -1,19 +1,28 @@
 //! The commands of subjects, around their trials.
 
+mod interrupt;
+
 use std::collections::BTreeMap;
 use std::io::{self, Read, Seek};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
 use hopbench_model::units::Span;
-use hopbench_model::{Fault, Nanos, Plan, Subject, SubjectCommand};
-use hopbench_sys::file;
-use hopbench_sys::process::{end_of, kill_group};
+use hopbench_model::{Fault, Nanos, Plan, SECOND, Subject, SubjectCommand};
+use hopbench_sys::process::{end_group, kill_group};
+use hopbench_sys::{clock, file};
+
+pub use interrupt::Interrupt;
 
 /// How often it is looked whether a command has ended.
 const LOOK_NS: Nanos = 1_000_000;
+/// A command that was told to end and has not by then is killed.
+const MOST_END_NS: Nanos = SECOND;
 /// Bytes of its words that are told.
 const MOST_WORDS: u64 = 2048;
+/// When commands run.
+const BEFORE: &str = "before";
+const AFTER: &str = "after";
 
 /// The commands by subject, and the subject that the testbed is set up for.
 #[derive(Debug, Default)]
@@ -21,13 +30,15 @@ pub struct Commands {
     all: BTreeMap<String, SubjectCommand>,
     now: Option<String>,
     most_ns: Nanos,
+    interrupt: Interrupt,
 }
 
 impl Commands {
-    /// Those of a plan. One that takes longer than `most_ns` is killed.
-    pub fn of(plan: &Plan, most_ns: Nanos) -> Self {
+    /// Those of a plan. One that takes longer than `most_ns` is killed. A command before trials is
+    /// told to end when the user wants to stop. One after them undoes something, and goes on.
+    pub fn of(plan: &Plan, most_ns: Nanos, interrupt: Interrupt) -> Self {
         let one = |subject: &Subject| (subject.name.clone(), subject.command.clone());
-        Self { all: plan.subjects.iter().map(one).collect(), now: None, most_ns }
+        Self { all: plan.subjects.iter().map(one).collect(), now: None, most_ns, interrupt }
     }
 
     /// The variable by which commands know a node of the scenario: `HOPBENCH_NODE_a`.
@@ -39,7 +50,7 @@ impl Commands {
     /// environment of a subject's commands, beside `HOPBENCH_SUBJECT`.
     ///
     /// # Errors
-    /// A command that cannot be run, fails or does not end in time (environment).
+    /// A command that cannot be run, fails, does not end in time or was interrupted (environment).
     pub fn turn_to(
         &mut self,
         subject: Option<&str>,
@@ -50,15 +61,18 @@ impl Commands {
         }
         if let Some(last) = self.now.clone() {
             // Should it fail, the next trial tries again: what `before` did is still there.
-            self.run(&last, "after", |command| command.after.as_ref(), &variables)?;
+            self.run(&last, AFTER, |command| command.after.as_ref(), &variables)?;
             self.now = None;
         }
         if let Some(next) = subject {
+            if self.interrupt.wanted() {
+                return Err(Fault::environment(format!("subject {next}: interrupted")));
+            }
             if let Err(fault) =
-                self.run(next, "before", |command| command.before.as_ref(), &variables)
+                self.run(next, BEFORE, |command| command.before.as_ref(), &variables)
             {
                 // What it did by then is no other subject's. The first fault is the one to tell.
-                let _ = self.run(next, "after", |command| command.after.as_ref(), &variables);
+                let _ = self.run(next, AFTER, |command| command.after.as_ref(), &variables);
                 return Err(fault);
             }
             self.now = Some(next.to_owned());
@@ -79,7 +93,9 @@ impl Commands {
         let failed = |why: String| {
             Fault::environment(format!("subject {subject}: the command {when} its trials {why}"))
         };
-        match ended(&mut command, self.most_ns) {
+        let never = Interrupt::default();
+        let interrupt = if when == BEFORE { &self.interrupt } else { &never };
+        match ended(&mut command, self.most_ns, interrupt) {
             Ok(None) => Ok(()),
             Ok(Some(why)) => Err(failed(why)),
             Err(error) => Err(failed(format!("cannot be run: {error}"))),
@@ -89,14 +105,29 @@ impl Commands {
 
 /// Runs a command to its end; why it failed. Its words go to a file: what it leaves running may
 /// keep them open.
-fn ended(command: &mut Command, most_ns: Nanos) -> io::Result<Option<String>> {
+fn ended(
+    command: &mut Command,
+    most_ns: Nanos,
+    interrupt: &Interrupt,
+) -> io::Result<Option<String>> {
     let mut words = file::unnamed(&std::env::temp_dir())?;
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(words.try_clone()?);
     let mut child = command.process_group(0).spawn()?;
-    let Some(status) = end_of(&mut child, most_ns, LOOK_NS)? else {
-        kill_group(&child);
-        child.wait()?;
-        return Ok(Some(format!("did not end within {}", Span(most_ns))));
+    let end = clock::now() + most_ns;
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        if interrupt.wanted() {
+            end_group(&mut child, MOST_END_NS, LOOK_NS)?;
+            return Ok(Some("was interrupted".to_owned()));
+        }
+        if clock::now() > end {
+            kill_group(&child);
+            child.wait()?;
+            return Ok(Some(format!("did not end within {}", Span(most_ns))));
+        }
+        clock::sleep_until(clock::now() + LOOK_NS);
     };
     if status.success() {
         return Ok(None);
@@ -109,11 +140,18 @@ fn ended(command: &mut Command, most_ns: Nanos) -> io::Result<Option<String>> {
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::{SECOND, fixture};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use hopbench_model::fixture;
 
     use super::*;
 
     fn commands(all: &[(&str, &str, &str)], most_ns: Nanos) -> Commands {
+        interruptible(all, most_ns, Interrupt::default())
+    }
+
+    fn interruptible(all: &[(&str, &str, &str)], most_ns: Nanos, interrupt: Interrupt) -> Commands {
         let subject = |(name, before, after): &(&str, &str, &str)| Subject {
             name: (*name).to_owned(),
             command: SubjectCommand {
@@ -123,7 +161,7 @@ mod tests {
             ..Subject::default()
         };
         let subjects = all.iter().map(subject).collect();
-        Commands::of(&Plan { subjects, ..fixture::plan(vec![], vec![]) }, most_ns)
+        Commands::of(&Plan { subjects, ..fixture::plan(vec![], vec![]) }, most_ns, interrupt)
     }
 
     #[test]
@@ -174,5 +212,40 @@ mod tests {
         let mut commands = commands(&[("old", "sleep 60", "true")], SECOND / 10);
         let told = commands.turn_to(Some("old"), |_| Vec::new()).unwrap_err().text;
         assert_eq!(told, "subject old: the command before its trials did not end within 100ms");
+    }
+
+    #[test]
+    fn an_interrupt_ends_a_command_before_trials_and_none_after_them() {
+        let folder = std::env::temp_dir().join(format!("hopbench-cut-{}", std::process::id()));
+        std::fs::create_dir(&folder).unwrap();
+        let file = folder.join("said");
+        let name = file.display().to_string();
+        // What it started is of its group.
+        let before = format!("echo begin >> {name}; sleep 60 & wait");
+        let slow = format!("sleep 0.3; echo end >> {name}");
+        let (wanted, said) = (Arc::new(AtomicBool::new(false)), file.clone());
+        let asked = Arc::clone(&wanted);
+        let interrupt = Interrupt::by(move || asked.load(Ordering::Relaxed));
+        let all = [("old", "true", slow.as_str()), ("new", before.as_str(), slow.as_str())];
+        let mut commands = interruptible(&all, 60 * SECOND, interrupt);
+        let none = |_: &str| Vec::new();
+        commands.turn_to(Some("old"), none).unwrap();
+        let watch = std::thread::spawn(move || {
+            while !std::fs::read_to_string(&said).is_ok_and(|said| said.contains("begin")) {
+                clock::sleep_until(clock::now() + LOOK_NS);
+            }
+            wanted.store(true, Ordering::Relaxed);
+        });
+        let start = clock::now();
+        let told = commands.turn_to(Some("new"), none).unwrap_err().text;
+        assert_eq!(told, "subject new: the command before its trials was interrupted");
+        assert!(clock::now() - start < 20 * SECOND);
+        watch.join().unwrap();
+        // No other begins any more.
+        let told = commands.turn_to(Some("old"), none).unwrap_err().text;
+        assert_eq!(told, "subject old: interrupted");
+        commands.turn_to(None, none).unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "end\nbegin\nend\n");
+        std::fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -9,6 +9,7 @@
 //! - [`Counters`], [`Metered`], [`Seen`]: readings and reports of a trial;
 //! - [`proxy_proofs`]: a proof that testbeds share, and [`Sent`], what it is compared with;
 //! - [`Finding`]: the result of a check; [`Commands`]: what runs around the trials of subjects;
+//!   [`Interrupt`]: whether the user wants to stop;
 //! - [`placement`]: the pods and proxies of a plan; [`refusals`]: reasons that testbeds share.
 
 mod commands;
@@ -23,7 +24,7 @@ mod route;
 mod seen;
 mod testbed;
 
-pub use commands::Commands;
+pub use commands::{Commands, Interrupt};
 pub use control::{AgentId, Control};
 pub use counters::{Counters, Gauges, Metered, MeteredKind, of_proxy, proxy_growth};
 pub use finding::{Finding, State};

@@ -1,8 +1,6 @@
 //! Interruption of waiting: the caller is asked meanwhile whether it wants to stop.
 
-use std::fmt;
 use std::future::Future;
-use std::sync::Arc;
 use std::time::Duration;
 
 use hopbench_model::Fault;
@@ -12,12 +10,17 @@ use tokio::time::sleep;
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Knows whether the caller wants to stop; by default it does not.
-#[derive(Clone, Default)]
-pub(crate) struct Interrupt(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Interrupt(hopbench_testbed::Interrupt);
 
 impl Interrupt {
     pub(crate) fn by(wanted: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        Self(Some(Arc::new(wanted)))
+        Self(hopbench_testbed::Interrupt::by(wanted))
+    }
+
+    /// The same for who does not wait here.
+    pub(crate) fn shared(&self) -> hopbench_testbed::Interrupt {
+        self.0.clone()
     }
 
     /// Waits for an answer, unless the caller wants to stop.
@@ -35,21 +38,16 @@ impl Interrupt {
     }
 
     async fn wanted(&self) {
-        while !self.0.as_ref().is_some_and(|wanted| wanted()) {
+        while !self.0.wanted() {
             sleep(LOOK).await;
         }
-    }
-}
-
-impl fmt::Debug for Interrupt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Interrupt").field("is_heeded", &self.0.is_some()).finish()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::future::{pending, ready};
+    use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use super::*;

@@ -1,20 +1,24 @@
-//! Proof of a subject: its pods have the images that it asks for.
+//! Proof of a subject: its pods have the images and variables that it asks for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopbench_model::{MeshProvider, Proof};
+use hopbench_model::{MeshProvider, Proof, printable};
 use hopbench_testbed::placement::PodId;
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
 
 use super::facts::ProofFacts;
 use crate::api::labels::PROXY_IMAGE;
-use crate::objects::containers::AGENT;
+use crate::objects::containers::{AGENT, PROGRAM};
 use crate::provision::built::Built;
 use crate::provision::pod_status;
 
-/// The images of a path's agents and proxies, with their digests. What any subject changes is read
-/// for all of them, so that the records of each say what it had. `None`: no subject changes images.
+/// Characters of a variable's value that are told.
+const MOST_VALUE: usize = 100;
+
+/// The images of a path's agents and proxies, with their digests, and the variables of its server
+/// programs. What any subject changes is read for all of them, so that the records of each say what
+/// it had. `None`: no subject changes any of them.
 pub(super) fn proof(known: &ProofFacts<'_>) -> Option<Proof> {
     let ProofFacts { built, ends, servers, proxies, .. } = *known;
     let subject = ends.path.subject.as_ref()?;
@@ -28,16 +32,26 @@ pub(super) fn proof(known: &ProofFacts<'_>) -> Option<Proof> {
         let proxies = proxies.iter();
         wanted.extend(proxies.map(|(pod, container)| (pod, *container, built.proxy_image(pod))));
     }
-    if wanted.is_empty() {
+    let pod = |id: &PodId| {
+        let gone = || format!("the API server has no pod {id} any more");
+        built.pods.get(id).ok_or_else(gone)
+    };
+    let image = |(id, container, image): (&PodId, &str, Option<&str>)| {
+        has(pod(id)?, container, image, built.spec.mesh.provider)
+    };
+    let mut seen: Vec<Result<String, String>> = wanted.into_iter().map(image).collect();
+    let names: BTreeSet<&String> = settings.values().flat_map(|own| own.env.keys()).collect();
+    for id in servers.iter().filter(|id| id.program.is_some()) {
+        let own = settings.get(id);
+        let one = |name: &&String| variable(pod(id)?, name, own.and_then(|own| own.env.get(*name)));
+        seen.extend(names.iter().map(one));
+    }
+    if seen.is_empty() {
         return None;
     }
     let (mut found, mut wrong) = (BTreeSet::new(), Vec::new());
-    for (id, container, image) in wanted {
-        let seen = match built.pods.get(id) {
-            Some(pod) => has(pod, container, image, built.spec.mesh.provider),
-            None => Err(format!("the API server has no pod {id} any more")),
-        };
-        match seen {
+    for one in seen {
+        match one {
             Ok(text) => {
                 found.insert(text);
             }
@@ -73,6 +87,31 @@ fn has(
             };
             Err(format!("{container} of pod {name} has {image} ({digest}), not {wanted}{hint}"))
         }
+    }
+}
+
+/// A variable of the server program of a pod, as the API server says it, or why it is not as it was
+/// asked for.
+fn variable(pod: &Pod, name: &str, wanted: Option<&String>) -> Result<String, String> {
+    let mut containers = pod.spec.iter().flat_map(|spec| &spec.containers);
+    let env = containers.find(|one| one.name == PROGRAM).and_then(|one| one.env.as_ref());
+    // Of several with one name the last counts.
+    let found = env.into_iter().flatten().rev().find(|one| one.name == name);
+    let value = found.filter(|one| one.value_from.is_none());
+    let value = value.map(|one| one.value.as_deref().unwrap_or_default());
+    let told = match (found, value) {
+        (None, _) => "not set".to_owned(),
+        (Some(_), None) => "taken from another object".to_owned(),
+        (Some(_), Some(value)) => printable::excerpt(value, MOST_VALUE),
+    };
+    match wanted.filter(|wanted| value != Some(wanted.as_str())) {
+        None => Ok(format!("env {name} {told}")),
+        Some(wanted) => Err(format!(
+            "env {name} of {PROGRAM} of pod {} is {told}, expected {}; does `patch:` or an \
+             admission webhook change it?",
+            pod.name_any(),
+            printable::excerpt(wanted, MOST_VALUE)
+        )),
     }
 }
 
@@ -155,6 +194,34 @@ mod tests {
         assert_eq!(told, "agent of pod pod-a has hopbench:b (sha256:1), not hopbench:a");
         let told = seen("envoy-sidecar", Some("envoy:1")).unwrap_err();
         assert_eq!(told, "nobody says which image envoy-sidecar of pod pod-a has");
+    }
+
+    #[test]
+    fn a_program_has_the_variables_that_were_asked_for_or_it_is_told_which() {
+        let env = json!([
+            {"name": "A", "value": "1"},
+            {"name": "A", "value": "2"},
+            {"name": "B"},
+            {"name": "C", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
+        ]);
+        let agent = json!({"name": "agent", "env": [{"name": "D", "value": "4"}]});
+        let containers = [agent, json!({"name": "program", "env": env})];
+        let pod: Value = json!({"metadata": {"name": "pod-b"}, "spec": {"containers": containers}});
+        let pod: Pod = serde_json::from_value(pod).unwrap();
+        let seen = |name: &str, wanted: Option<&str>| {
+            variable(&pod, name, wanted.map(str::to_owned).as_ref())
+        };
+        assert_eq!(seen("A", Some("2")), Ok("env A 2".to_owned()));
+        assert_eq!(seen("A", None), Ok("env A 2".to_owned()));
+        assert_eq!(seen("B", Some("")), Ok("env B ".to_owned()));
+        assert_eq!(seen("D", None), Ok("env D not set".to_owned()));
+        for (name, found) in [("A", "2"), ("C", "taken from another object"), ("D", "not set")] {
+            let told = format!(
+                "env {name} of program of pod pod-b is {found}, expected 3; does `patch:` or an \
+                 admission webhook change it?"
+            );
+            assert_eq!(seen(name, Some("3")), Err(told));
+        }
     }
 
     #[test]

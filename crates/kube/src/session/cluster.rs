@@ -109,7 +109,8 @@ impl Cluster {
     }
 
     /// The same, but it stops waiting when `wanted` returns true: for pods that do not get ready,
-    /// for the address of a load balancer. It is asked ten times a second.
+    /// for the address of a load balancer, for a command before the trials of a subject. It is
+    /// asked ten times a second, or more often.
     #[must_use]
     pub fn stopped_by(mut self, wanted: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         self.interrupt = Interrupt::by(wanted);

@@ -208,7 +208,7 @@ impl Cluster {
         self.heartbeat = Some(heartbeat);
         self.watch = Some(watch);
         if built.spec.allow_commands {
-            self.commands = Commands::of(plan, COMMAND_NS);
+            self.commands = Commands::of(plan, COMMAND_NS, interrupt.shared());
         }
         self.built = Some(built);
         foreign.values().chain(&dead).chain(&notes).for_each(|line| self.note(line));

@@ -68,11 +68,13 @@ fn a_subject_has_pods_of_its_own_and_images_that_are_the_same_are_told() {
     assert_eq!(env("pod@b~new:nginx"), ["HOPBENCH_TEST"]);
     let same = |line: &String| line.contains(" are the same image, ");
     assert_eq!(said.lock().unwrap().iter().any(same), agent.is_some());
+    let [old, new] = &evidence[..] else { panic!("{evidence:?}") };
+    assert!(old.evidence.ends_with("env HOPBENCH_TEST not set"), "{old:?}");
+    assert!(new.evidence.ends_with("env HOPBENCH_TEST yes"), "{new:?}");
     if let Some(agent) = agent {
-        let [old, new] = &evidence[..] else { panic!("{evidence:?}") };
         assert!(old.evidence.starts_with(&format!("agent {} (", spec.image)), "{old:?}");
         assert!(new.evidence.starts_with(&format!("agent {agent} (")), "{new:?}");
-        let digest = |text: &str| text.split_once(" (").unwrap().1.to_owned();
+        let digest = |text: &str| text.split(['(', ')']).nth(1).map(str::to_owned);
         assert_eq!(digest(&old.evidence), digest(&new.evidence));
     }
     cluster.down();

@@ -60,6 +60,7 @@ impl Lab {
                 Server::Ours(words) => Some(format!("hopbench {words}")),
             },
             output: outcome.output,
+            server_said: outcome.server_said,
             differs: tool.differs,
             started: outcome.started,
             machine: None,

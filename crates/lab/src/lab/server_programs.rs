@@ -7,7 +7,7 @@ use hopbench_testbed::placement::{Endpoints, PodId};
 
 use super::built::Built;
 use crate::network::refused;
-use crate::processes::servers::{RunningServer, ServerTask, server, sizes};
+use crate::processes::servers::{Environment, RunningServer, ServerTask, server, sizes};
 use crate::services::pod_ports::program_port;
 
 /// Those that were started, each once a pod.
@@ -54,6 +54,13 @@ impl Programs {
             );
         }
         Ok(pids)
+    }
+
+    /// The environment of the program in a pod that is one of these processes; `None`: it cannot be
+    /// told.
+    pub(crate) fn environment(&self, pod: &PodId, pids: &[u32]) -> Option<&Environment> {
+        let mut of_pod = self.0.iter().filter(|((_, of), _)| of == pod);
+        of_pod.find_map(|(_, running)| running.environment(pids))
     }
 
     /// Ends those in a pod.

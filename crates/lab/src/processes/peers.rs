@@ -62,6 +62,8 @@ pub(crate) struct Ends<'a> {
 pub(crate) struct Outcome {
     /// What the client printed.
     pub(crate) output: String,
+    /// What there is to say of the server, behind the words on a failure.
+    pub(crate) server_said: String,
     /// When it started, since 1970 UTC.
     pub(crate) started: Duration,
     /// What the kernel said of each end while it ran, the client first. A server program of the lab
@@ -95,21 +97,23 @@ pub(crate) fn run(
     is_over: &dyn Fn() -> bool,
 ) -> io::Result<Outcome> {
     let program = find(tool)?;
-    let server = match &commands.server {
+    let mut server = match &commands.server {
         Server::There => None,
         Server::Tool(words) => Some(serve(tool, &program, words, ends)?),
         Server::Ours(words) => Some(serve(tool, ends.ours, words, ends)?),
     };
     let mut seen: Vec<SeenProcess> =
-        server.iter().map(|server| SeenProcess::of("server", server.pid())).collect();
+        server.iter().map(|server| SeenProcess::of("server", server.process.pid())).collect();
     let started = clock::wall();
     let command = ends.client.stack.namespace.command(&program)?;
     let mut client = Client::start(command, commands, ends.client.cpus)?;
     seen.insert(0, SeenProcess::of("client", client.process.pid()));
-    let output = client.finish(tool, ends.length_ns + MOST_LONGER_NS, is_over)?;
+    let output = client.finish(tool, ends.length_ns + MOST_LONGER_NS, is_over);
+    let server_said = server.as_mut().map(Serving::said).unwrap_or_default();
     // The server ends here, before anybody else needs its port.
     drop(server);
-    Ok(Outcome { output, started, seen })
+    let output = output.map_err(|error| io::Error::other(format!("{error}{server_said}")))?;
+    Ok(Outcome { output, server_said, started, seen })
 }
 
 /// The program of a tool.
@@ -127,27 +131,59 @@ pub(crate) fn version(tool: &PeerTool) -> String {
 }
 
 /// Starts a server; it listens when this returns.
-fn serve(tool: &PeerTool, program: &Path, words: &str, ends: &Ends<'_>) -> io::Result<Supervised> {
-    let mut command = ends.server.stack.namespace.command(program)?;
-    command.stdin(Stdio::null()).stdout(Stdio::null());
-    let (process, stderr) = start(command, words, ends.server.cpus)?;
-    let log = stderr.map(|stderr| StderrLog::follow(tool.name, stderr, None)).transpose()?;
-    let end = clock::now() + MOST_START_NS;
-    while !listening(process.pid()).contains(&ends.port) {
-        let failed = |what: String| {
-            let last = log.as_ref().map(StderrLog::so_far).unwrap_or_default();
-            io::Error::other(format!("its server {what}{}", told(&last)))
-        };
-        if !process.is_alive() {
-            return Err(failed("ended at once".to_owned()));
+fn serve(tool: &PeerTool, program: &Path, words: &str, ends: &Ends<'_>) -> io::Result<Serving> {
+    let command = ends.server.stack.namespace.command(program)?;
+    Serving::start(command, tool, words, ends.port, ends.server.cpus)
+}
+
+/// A server that runs.
+struct Serving {
+    process: Supervised,
+    /// Many tools say on their standard output what is wrong.
+    log: StderrLog,
+}
+
+impl Serving {
+    /// `command` is its program, in the namespace that it is to be in.
+    fn start(
+        mut command: Command,
+        tool: &PeerTool,
+        words: &str,
+        port: u16,
+        cpus: Option<&[usize]>,
+    ) -> io::Result<Self> {
+        let (read, write) = io::pipe()?;
+        command.stdin(Stdio::null()).stdout(write.try_clone()?).stderr(write);
+        let (process, _) = start(command, words, cpus)?;
+        let server = Self { process, log: StderrLog::follow(tool.name, read, None)? };
+        let end = clock::now() + MOST_START_NS;
+        while !listening(server.process.pid()).contains(&port) {
+            let failed = |what: String, last: &str| {
+                io::Error::other(format!("its server {what}{}", told(last)))
+            };
+            if !server.process.is_alive() {
+                return Err(failed("ended at once".to_owned(), &server.log.last()));
+            }
+            if clock::now() > end {
+                let waited = Span(MOST_START_NS);
+                let what = format!("does not listen on port {port} after {waited}");
+                return Err(failed(what, &server.log.so_far()));
+            }
+            clock::sleep_until(clock::now() + LOOK_NS);
         }
-        if clock::now() > end {
-            let waited = Span(MOST_START_NS);
-            return Err(failed(format!("does not listen on port {} after {waited}", ends.port)));
-        }
-        clock::sleep_until(clock::now() + LOOK_NS);
+        Ok(server)
     }
-    Ok(process)
+
+    /// Whether it has ended, and its last words, behind the words on a failure. Empty if it goes on
+    /// and said nothing.
+    fn said(&mut self) -> String {
+        if self.process.is_alive() {
+            let words = told(&self.log.so_far());
+            return if words.is_empty() { words } else { format!("; its server said{words}") };
+        }
+        let how = self.process.end().map(|status| format!(" ({status})")).unwrap_or_default();
+        format!("; its server had ended{how}{}", told(&self.log.last()))
+    }
 }
 
 /// A client that runs.
@@ -169,7 +205,7 @@ impl Client {
         let (input, mut end) = io::pipe()?;
         end.write_all(commands.input.as_bytes())?;
         drop(end);
-        command.stdin(Stdio::from(input)).stdout(Stdio::from(write));
+        command.stdin(input).stdout(write).stderr(Stdio::piped());
         let (process, stderr) = start(command, &commands.client, cpus)?;
         let log = stderr.map(|stderr| StderrLog::follow("peer", stderr, None)).transpose()?;
         let (send, output) = mpsc::channel();
@@ -219,13 +255,13 @@ impl Client {
     }
 }
 
-/// Starts a program with these arguments, on these CPUs.
+/// Starts a program with these arguments, on these CPUs; with its standard error, if that is piped.
 fn start(
     mut command: Command,
     words: &str,
     cpus: Option<&[usize]>,
 ) -> io::Result<(Supervised, Option<ChildStderr>)> {
-    command.args(words.split_whitespace()).stderr(Stdio::piped());
+    command.args(words.split_whitespace());
     // A Ctrl-C at the terminal is for the conductor, which ends the trial first.
     command.process_group(0);
     // Numbers with a point, and the words that `import` knows.
@@ -236,15 +272,14 @@ fn start(
 
 /// A program's last words behind what is said of it; nothing where it had none.
 fn told(words: &str) -> String {
-    let words = words.trim();
-    if words.is_empty() {
-        return String::new();
-    }
-    format!(": {}", printable::excerpt(&words.replace('\n', "; "), MOST_TOLD))
+    let words = printable::last_lines(words, MOST_TOLD);
+    if words.is_empty() { words } else { format!(": {words}") }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::net::TcpListener;
+
     use super::*;
     use crate::processes::process_table::ProcessId;
 
@@ -275,6 +310,45 @@ mod tests {
         let why = done("echo no route >&2; echo to it >&2; exit 3", "").unwrap_err();
         assert_eq!(why, "iperf3 printed nothing (exit status: 3): no route; to it");
         assert!(done("true", "").is_err());
+    }
+
+    /// A server that a shell plays, at a port of this process.
+    fn server(script: &str) -> Result<Serving, String> {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let mut command = Command::new("sh");
+        command.args(["-c", script, "sh"]);
+        let tool = hopbench_peer::PEERS[0];
+        Serving::start(command, tool, "one two", port, None).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_a_server_prints_is_told_wherever_it_prints_it() {
+        for (script, expected) in [
+            ("echo out of $2; echo off >&2; exec sleep 60", "; its server said: out of two; off"),
+            (
+                "sleep 0.2; echo no interface; exit 3",
+                "; its server had ended (exit status: 3): no interface",
+            ),
+            ("exec sleep 60", ""),
+        ] {
+            let mut server = server(script).unwrap();
+            let end = clock::now() + 10 * SECOND;
+            while server.said() != expected && clock::now() < end {
+                clock::sleep_until(clock::now() + LOOK_NS);
+            }
+            assert_eq!(server.said(), expected);
+        }
+    }
+
+    #[test]
+    fn a_server_that_does_not_listen_is_told_with_its_words() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo no interface; echo at all >&2; exit 1", "sh"]);
+        // Nobody listens on port 0.
+        let started = Serving::start(command, hopbench_peer::PEERS[0], "", 0, None);
+        let why = started.err().map(|error| error.to_string());
+        assert_eq!(why.as_deref(), Some("its server ended at once: no interface; at all"));
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! The server programs other than the agent: one file each.
 
+mod environment;
 mod nginx;
 mod running;
 mod server;
 
+pub(crate) use environment::Environment;
 pub(crate) use running::{RunningServer, ServerTask};
 pub use server::ServerProgram;
 pub(crate) use server::sizes;

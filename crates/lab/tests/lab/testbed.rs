@@ -446,6 +446,44 @@ fn nginx_serves_the_sizes_that_the_plan_asks_for() {
 }
 
 #[test]
+fn variables_of_a_server_program_are_read_back() {
+    inside_with_nginx(|| {
+        let mut spec = spec();
+        let env = BTreeMap::from([("HOPBENCH_TEST".to_owned(), "a=b c".to_owned())]);
+        spec.nodes[2].settings.env = env;
+        let nginx = ServerSpec {
+            program: "nginx".to_owned(),
+            request: "/bytes/64".to_owned(),
+            response_bytes: Some(64),
+        };
+        let of = |to: &str, subject: &str| Path {
+            subject: Some(subject.to_owned()),
+            ..path("bridge@a", to, Via::Direct)
+        };
+        let paths = [of("bridge@b", "old"), of("bridge@c", "new")];
+        let point = point("http", nginx);
+        let mut lab = Lab::new(&spec, None);
+        lab.build(&plan(&spec, paths.to_vec(), vec![point.clone()])).expect("a lab");
+        let proof = |lab: &Lab, route| {
+            let proofs = traffic::Trial::nothing(route).proofs(lab);
+            let mut of_subject =
+                proofs.into_iter().filter(|proof| proof.hop.starts_with("subject "));
+            let proof = of_subject.next().expect("a proof");
+            (proof.evidence, proof.ok)
+        };
+        for (path, value) in paths.iter().zip(["not set", "a=b c"]) {
+            let route = lab.route(path, &point).expect("a route");
+            assert_eq!(proof(&lab, route), (format!("env HOPBENCH_TEST {value}"), true));
+        }
+        // Of processes that are not those of the program nothing is known.
+        let mut route = lab.route(&paths[1], &point).expect("a route");
+        route.programs = vec![std::process::id()];
+        let (evidence, is) = proof(&lab, route);
+        assert!(!is && evidence.contains("cannot be read, expected a=b c: "), "{evidence}");
+    });
+}
+
+#[test]
 fn without_nginx_the_cells_that_want_it_are_left_out() {
     inside(|| {
         let direct = path("bridge@a", "bridge@b", Via::Direct);

@@ -105,6 +105,22 @@ pub fn excerpt(text: &str, most: usize) -> String {
     if end.is_some() { format!("{start}...") } else { start.into_owned() }
 }
 
+/// The last lines of a text as one line, `; ` between them: those that have at most `most`
+/// characters together. Of a last line that is longer, its beginning.
+pub fn last_lines(text: &str, most: usize) -> String {
+    let (mut last, mut room) = (Vec::new(), most);
+    for line in text.lines().rev().map(str::trim).filter(|line| !line.is_empty()) {
+        let takes = line.chars().count() + if last.is_empty() { 0 } else { 2 };
+        if takes > room && !last.is_empty() {
+            break;
+        }
+        room = room.saturating_sub(takes);
+        last.push(line);
+    }
+    last.reverse();
+    excerpt(&last.join("; "), most)
+}
+
 fn sanitized(text: &str, is_spelled: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(&is_spelled) {
         return Cow::Borrowed(text);
@@ -165,6 +181,15 @@ mod tests {
         assert_eq!(excerpt("SSH-2.0\r\n", 60), "SSH-2.0\\r\\n");
         assert_eq!(excerpt("äbc", 2), "äb...");
         assert_eq!(excerpt("äb", 2), "äb");
+    }
+
+    #[test]
+    fn the_last_lines_that_fit_are_told() {
+        assert_eq!(last_lines("one\n\n two\r\nthree\n", 60), "one; two; three");
+        assert_eq!(last_lines("one\ntwo\nthree\n", 10), "two; three");
+        assert_eq!(last_lines("one\ntwo\nthree\n", 9), "three");
+        assert_eq!(last_lines("one\nthree\u{1b}\n", 3), "thr...");
+        assert_eq!(last_lines(" \n", 9), "");
     }
 
     proptest! {

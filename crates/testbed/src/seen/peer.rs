@@ -17,6 +17,9 @@ pub struct PeerSaid {
     pub server: Option<String>,
     /// What the client printed.
     pub output: String,
+    /// What there is to say of its own server, behind the words on a failure: whether it had ended,
+    /// and its last words. Empty if there is nothing.
+    pub server_said: String,
     /// Why its figures may differ from those of hopbench.
     pub differs: &'static str,
     /// When it started, since 1970 UTC.

@@ -85,6 +85,51 @@ fn what_is_interrupted_keeps_what_there_is_and_goes_on_later() {
     }
 }
 
+/// The second turn of `new` begins with a command that waits for something.
+const COMMANDS: &str = "
+name: commands
+testbed: {lab: {nodes: [a, b]}}
+rounds: 4
+time: 60ms
+warmup: 10ms
+paths: {p: bridge@a -> bridge@b}
+subjects:
+  old:
+  new:
+    command:
+      before: 'echo begin >> FILE; test $(wc -l < FILE) -lt 3 || { sleep 9; echo late >> FILE; }'
+      after: echo end >> FILE
+workloads: {ask: {rr: {}}}
+";
+
+#[test]
+fn the_command_of_a_subject_is_ended_and_the_one_after_it_runs() {
+    let Some(_turn) = outside() else {
+        return;
+    };
+    for user in User::all() {
+        let folder = user.folder();
+        let file = folder.path().join("commands");
+        let bench = Bench::new(user, &COMMANDS.replace("FILE", &file.to_string_lossy()));
+        let (scenario, out) = (bench.scenario(), bench.out());
+        let mut command = bench.command(&["run", &scenario, "--out", &out.to_string_lossy()]);
+        let started = Running::start(command.process_group(0));
+        let said = || std::fs::read_to_string(&file).unwrap_or_default();
+        let is_second = || (said() == "begin\nend\nbegin\n").then_some(());
+        assert!(until(20 * S, is_second).is_some(), "{}", said());
+        signal_group(started.pid(), "INT");
+        // Of the command alone it would take nine seconds.
+        let done = started.finish_within(7 * S);
+        assert_eq!(done.code, Some(4), "{user}: {}", done.story());
+        assert!(done.stderr.contains("interrupted"), "{}", done.story());
+        assert_eq!(said(), "begin\nend\nbegin\nend\n", "{user}");
+        let results = bench.results();
+        assert_eq!(results.run.status, RunStatus::Incomplete, "{user}");
+        assert!(results.run.failures.is_empty(), "{:?}", results.run.failures);
+        assert!(results.records.iter().all(|record| record.incomplete.is_none()), "{user}");
+    }
+}
+
 const BUDGET: &str = "
 name: shorter
 budget: 20s

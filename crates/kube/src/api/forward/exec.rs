@@ -31,6 +31,8 @@ pub(crate) struct Process {
     input: WriteHalf<SimplexStream>,
     output: ReadHalf<SimplexStream>,
     error: ReadHalf<SimplexStream>,
+    /// The end of what it printed to its standard error so far.
+    said: Vec<u8>,
     /// Absent: it has ended.
     status: Option<Pin<Box<dyn Future<Output = Option<Status>> + Send>>>,
 }
@@ -39,7 +41,7 @@ pub(crate) struct Process {
 #[derive(Debug, Default)]
 pub(crate) struct Printed {
     pub(crate) output: Vec<u8>,
-    /// The beginning of its standard error.
+    /// The end of its standard error.
     pub(crate) error: Vec<u8>,
     /// How it ended, in the API server's words; absent: it goes on, or ended well.
     pub(crate) failure: Option<String>,
@@ -67,10 +69,18 @@ impl Process {
         else {
             return Err("the API server opened no way into the container".to_owned());
         };
-        Ok(Self { _attached: attached, input, output, error, status: Some(Box::pin(status)) })
+        Ok(Self {
+            _attached: attached,
+            input,
+            output,
+            error,
+            said: Vec::new(),
+            status: Some(Box::pin(status)),
+        })
     }
 
-    /// Reads what it prints, until that is enough, or until it ends.
+    /// Reads what it prints, until that is enough, or until it ends. Of the standard error it has
+    /// what came in earlier calls, too, also in one that was given up.
     pub(crate) async fn printed(
         &mut self,
         is_enough: impl Fn(&[u8]) -> bool,
@@ -88,8 +98,9 @@ impl Process {
                 read = self.error.read(&mut from_error), if has_error => {
                     let count = read.map_err(|error| error.to_string())?;
                     has_error = count > 0;
-                    let room = MOST_ERROR_BYTES.saturating_sub(printed.error.len());
-                    printed.error.extend_from_slice(&from_error[..count.min(room)]);
+                    self.said.extend_from_slice(&from_error[..count]);
+                    let surplus = self.said.len().saturating_sub(MOST_ERROR_BYTES);
+                    self.said.drain(..surplus);
                 }
                 status = end_of(&mut self.status), if self.status.is_some() => {
                     self.status = None;
@@ -104,15 +115,17 @@ impl Process {
                 break;
             }
         }
+        printed.error.clone_from(&self.said);
         Ok(printed)
     }
 
     /// Sends a line to its standard input, which its script takes for the order to end, and waits
-    /// a moment until it has.
-    pub(crate) async fn end(mut self) {
+    /// a moment until it has; the end of its standard error.
+    pub(crate) async fn end(mut self) -> Vec<u8> {
         // However this ends: the streams go when it does.
         let _ = self.input.write_all(b"\n").await;
         let _ = timeout(MOST_END, self.printed(|_| false)).await;
+        self.said
     }
 }
 

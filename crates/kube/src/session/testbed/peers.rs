@@ -45,6 +45,8 @@ struct Seat<'a> {
 /// The result of a run of a tool.
 struct Ran {
     output: String,
+    /// What there is to say of the server, behind the words on a failure.
+    server_said: String,
     started: Duration,
     /// Where its processes were, the client's first.
     client: Place,
@@ -114,6 +116,7 @@ impl Cluster {
                 Server::There | Server::Ours(_) => None,
             },
             output: ran.output,
+            server_said: ran.server_said,
             differs: tool.differs,
             started: ran.started,
             machine: Some(std::mem::take(&mut ran.client.machine)),
@@ -164,20 +167,26 @@ async fn run(
     };
     let started = clock::wall();
     let mut measuring = std::pin::pin!(timeout(length, measure(pods, tool, commands, at_client)));
+    let mut ended = None;
     let measured = match &mut server {
-        // What it says meanwhile is nobody's, and must not fill the way to it.
+        // What it says meanwhile must not fill the way to it.
         Some(server) => tokio::select! {
             measured = &mut measuring => measured,
-            _ = server.printed(|_| false) => measuring.await,
+            printed = server.printed(|_| false) => {
+                ended = Some(printed);
+                measuring.await
+            }
         },
         None => measuring.await,
     };
-    if let Some(server) = server {
+    let server_said = match server {
         // Before anybody else needs its port.
-        server.end().await;
-    }
-    let (client, output) = measured.map_err(|_| format!("it did not end within {length:?}"))??;
-    Ok(Ran { output, started, client, server: place })
+        Some(server) => of_server(ended.as_ref(), &server.end().await),
+        None => String::new(),
+    };
+    let measured = measured.unwrap_or_else(|_| Err(format!("it did not end within {length:?}")));
+    let (client, output) = measured.map_err(|why| format!("{why}{server_said}"))?;
+    Ok(Ran { output, server_said, started, client, server: place })
 }
 
 /// Starts a server; it listens when this returns.
@@ -199,8 +208,8 @@ async fn serve(
             Err(format!("its server ended at once{}", last_words(&printed)))
         }
         Err(_) => {
-            process.end().await;
-            Err(format!("its server does not listen on port {PORT} after {MOST_START:?}"))
+            let words = told(&process.end().await);
+            Err(format!("its server does not listen on port {PORT} after {MOST_START:?}{words}"))
         }
     }
 }
@@ -226,13 +235,27 @@ async fn measure(
 
 /// How a program ended, and the last words that it had.
 fn last_words(printed: &Printed) -> String {
-    let how = printed.failure.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
-    let error = String::from_utf8_lossy(&printed.error);
-    let error = match error.trim() {
-        "" => String::new(),
-        error => format!(": {}", error.replace('\n', "; ")),
-    };
-    printable::excerpt(&format!("{how}{error}"), MOST_TOLD)
+    let how = |why: &String| format!(" ({})", printable::excerpt(why, MOST_TOLD));
+    let how = printed.failure.as_ref().map(how).unwrap_or_default();
+    format!("{how}{}", told(&printed.error))
+}
+
+/// A program's last words behind what is said of it; nothing where it had none.
+fn told(words: &[u8]) -> String {
+    let words = printable::last_lines(&String::from_utf8_lossy(words), MOST_TOLD);
+    if words.is_empty() { words } else { format!(": {words}") }
+}
+
+/// What there is to say of a server, behind the words on a failure. `ended`: how, if it did before
+/// it was told to; `words`: all that it printed last.
+fn of_server(ended: Option<&Result<Printed, String>>, words: &[u8]) -> String {
+    let words = told(words);
+    match ended {
+        Some(Ok(printed)) => format!("; its server had ended{}", last_words(printed)),
+        Some(Err(why)) => format!("; its server: {why}"),
+        None if words.is_empty() => words,
+        None => format!("; its server said{words}"),
+    }
 }
 
 /// Whether a tool was on the CPUs that it was held to; `None`: it was held to none.
@@ -257,6 +280,7 @@ mod tests {
         let held = |on: [&str; 2], asked: [Option<&CpuSet>; 2]| {
             let ran = Ran {
                 output: String::new(),
+                server_said: String::new(),
                 started: Duration::ZERO,
                 client: place(on[0]),
                 server: Some(place(on[1])),
@@ -282,5 +306,17 @@ mod tests {
             said("no route\nto it\n", Some("exit code 1")),
             " (exit code 1): no route; to it"
         );
+    }
+
+    #[test]
+    fn a_failure_tells_what_its_server_said() {
+        assert_eq!(of_server(None, b"\n"), "");
+        assert_eq!(of_server(None, b"no\ninterface\n"), "; its server said: no; interface");
+        let failure = Some("exit code 1".to_owned());
+        let printed = Printed { output: Vec::new(), error: b"no interface\n".to_vec(), failure };
+        let told = of_server(Some(&Ok(printed)), b"no interface\n");
+        assert_eq!(told, "; its server had ended (exit code 1): no interface");
+        let lost = Err("the way broke".to_owned());
+        assert_eq!(of_server(Some(&lost), b""), "; its server: the way broke");
     }
 }

@@ -5,20 +5,24 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use hopbench_model::{Fault, NodeSettings, Proof, proxy_role};
+use hopbench_model::{Fault, NodeSettings, Proof, printable, proxy_role};
 use hopbench_sys::{interface_mtu, offloads, switch_offload};
-use hopbench_testbed::Proxy;
 use hopbench_testbed::placement::{Endpoints, PodId};
+use hopbench_testbed::{Proxy, Route};
 use ring::digest::{Context, SHA256};
 
 use crate::lab::built::Built;
+use crate::lab::server_programs::Programs;
 use crate::network::namespace::Namespace;
 use crate::network::refused;
+use crate::processes::servers::Environment;
 use crate::processes::tools;
 use crate::topology::kinds::kind;
 
 /// The interface of a pod, and of a node towards the fabric.
 const INTERFACE: &str = "eth0";
+/// Characters of a variable's value that are told.
+const MOST_VALUE: usize = 100;
 
 /// Makes the settings of every node, on the node and in its pods.
 pub(in crate::lab) fn apply(built: &Built) -> Result<(), Fault> {
@@ -163,7 +167,8 @@ pub(in crate::lab) fn proof(
     built: &Built,
     endpoints: &Endpoints,
     envoys: &Envoys,
-    proxies: &[Proxy],
+    programs: &Programs,
+    route: &Route,
 ) -> Option<Proof> {
     let subject = endpoints.path.subject.as_ref()?;
     let asked = Asked::of(built);
@@ -182,6 +187,15 @@ pub(in crate::lab) fn proof(
                 wanted.is_none_or(|wanted| value.split_whitespace().eq(wanted.split_whitespace()));
             found.entry(what).or_default().insert(value);
         }
+        if route.programs.is_empty() || !endpoints.servers.contains(pod) {
+            continue;
+        }
+        let environment = programs.environment(pod, &route.programs);
+        for name in &asked.env {
+            let (value, is) = variable(environment, name, settings.env.get(name));
+            ok &= is;
+            found.entry(format!("env {name}")).or_default().insert(value);
+        }
     }
     let mut parts: Vec<String> = found
         .into_iter()
@@ -192,7 +206,7 @@ pub(in crate::lab) fn proof(
     let envoy = envoy.or_else(usual);
     let is_asked = endpoints.path.is_proxied() && !envoys.0.is_empty();
     if let Some(path) = envoy.filter(|_| is_asked) {
-        let (text, is) = envoys.proof(&path, proxies);
+        let (text, is) = envoys.proof(&path, &route.proxies);
         ok &= is;
         parts.push(text);
     }
@@ -201,8 +215,31 @@ pub(in crate::lab) fn proof(
     Some(Proof { hop: format!("subject {subject}"), evidence, ok })
 }
 
-/// What any subject changes in network stacks.
+/// A variable of a server program, and whether it has the value that it must have.
+fn variable(
+    environment: Option<&Environment>,
+    name: &str,
+    wanted: Option<&String>,
+) -> (String, bool) {
+    let value = environment.and_then(|all| all.get(name));
+    let told = match (environment, value) {
+        (None, _) => "cannot be read".to_owned(),
+        (Some(_), None) => "not set".to_owned(),
+        (Some(_), Some(value)) => printable::excerpt(value, MOST_VALUE),
+    };
+    match wanted.filter(|wanted| value != Some(*wanted)) {
+        None => (told, true),
+        Some(wanted) => {
+            let wanted = printable::excerpt(wanted, MOST_VALUE);
+            let next = "is the program in PATH a script? put the program itself there";
+            (format!("{told}, expected {wanted}: {next}"), false)
+        }
+    }
+}
+
+/// What any subject changes in network stacks and of server programs.
 struct Asked {
+    env: BTreeSet<String>,
     mtu: bool,
     offloads: BTreeSet<String>,
     sysctl: BTreeSet<String>,
@@ -212,6 +249,7 @@ impl Asked {
     fn of(built: &Built) -> Self {
         let settings = || built.nodes.iter().map(|node| &node.spec.settings);
         Self {
+            env: settings().flat_map(|settings| settings.env.keys().cloned()).collect(),
             mtu: settings().any(|settings| settings.mtu.is_some()),
             offloads: settings().flat_map(|settings| settings.offloads.keys().cloned()).collect(),
             sysctl: settings().flat_map(|settings| settings.sysctl.keys().cloned()).collect(),
@@ -262,4 +300,27 @@ pub(in crate::lab) fn out_of_reach<'a>(
 ) -> Option<&'a PodId> {
     let sets = !settings.sysctl.is_empty() || !settings.offloads.is_empty();
     endpoints.ends().find(|pod| sets && pod.place.runtime.is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_is_as_it_must_be_or_the_proof_fails() {
+        let all = Environment::from([("A".to_owned(), "2".to_owned())]);
+        let seen = |all: Option<&Environment>, name: &str, wanted: Option<&str>| {
+            variable(all, name, wanted.map(str::to_owned).as_ref())
+        };
+        assert_eq!(seen(Some(&all), "A", Some("2")), ("2".to_owned(), true));
+        assert_eq!(seen(Some(&all), "A", None), ("2".to_owned(), true));
+        assert_eq!(seen(Some(&all), "B", None), ("not set".to_owned(), true));
+        for (all, name, found) in
+            [(Some(&all), "A", "2"), (Some(&all), "B", "not set"), (None, "A", "cannot be read")]
+        {
+            let (told, is) = seen(all, name, Some("3"));
+            let next = "is the program in PATH a script? put the program itself there";
+            assert_eq!((told, is), (format!("{found}, expected 3: {next}"), false));
+        }
+    }
 }

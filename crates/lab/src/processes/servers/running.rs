@@ -5,12 +5,14 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::os::unix::process::CommandExt;
 use std::process::Stdio;
+use std::sync::mpsc;
 
 use hopbench_model::{Nanos, SECOND};
 use hopbench_sys::clock;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use super::environment::{Environment, environment};
 use super::server::ServerProgram;
 use crate::network::stack::Stack;
 use crate::processes::affinity;
@@ -28,6 +30,9 @@ const MOST_END_NS: Nanos = 2 * SECOND;
 /// How often it is looked whether it listens, or has ended.
 const LOOK_NS: Nanos = 2_000_000;
 
+/// How often a program is started for its environment, which it may write over before it is read.
+const MOST_STARTS: usize = 3;
+
 /// The most that a program may write beside the files that it serves.
 const MOST_MORE_BYTES: u64 = 256 << 20;
 
@@ -37,6 +42,8 @@ pub(crate) struct RunningServer {
     master: Supervised,
     /// The workers, as they were seen last: a master that was killed leaves them behind.
     workers: Vec<ProcessId>,
+    /// What the master was started with, as the kernel showed it; absent: it cannot be told.
+    environment: Option<Environment>,
 }
 
 /// The task of a server program.
@@ -53,6 +60,19 @@ pub(crate) struct ServerTask<'a> {
 impl RunningServer {
     /// Starts a program in a namespace; it listens when this returns.
     pub(crate) fn start(stack: &Stack, task: &ServerTask<'_>) -> io::Result<Self> {
+        let mut running = Self::once(stack, task)?;
+        for _ in 1..MOST_STARTS {
+            if running.environment.is_some() || task.env.is_empty() {
+                break;
+            }
+            // The old one must be gone before the new one can have its port.
+            drop(running);
+            running = Self::once(stack, task)?;
+        }
+        Ok(running)
+    }
+
+    fn once(stack: &Stack, task: &ServerTask<'_>) -> io::Result<Self> {
         let program = tools::find(task.server.name())
             .ok_or_else(|| {
                 io::Error::other(format!("no program `{}` in PATH", task.server.name()))
@@ -66,16 +86,21 @@ impl RunningServer {
         let (server, port, sizes) = (task.server, task.port, task.sizes.clone());
         let listen = SocketAddr::new(stack.wildcard(), port);
         let cpus = task.cpus.map(<[usize]>::to_vec);
+        let (tell, told) = mpsc::channel();
         let (master, stderr) = Supervised::start(move || {
             let files: u64 = sizes.iter().sum();
             let folder =
                 private_folder(server.name(), &program, MOST_MORE_BYTES.saturating_add(files))?;
             command.args(server.configure(&folder, listen, &sizes)?);
-            affinity::on(cpus.as_deref(), || command.spawn())
+            let child = affinity::on(cpus.as_deref(), || command.spawn())?;
+            // Nobody waits for it where the start fails.
+            let _ = tell.send(environment(child.id(), &program));
+            Ok(child)
         })?;
         let log =
             stderr.map(|stderr| StderrLog::follow(server.name(), stderr, None)).transpose()?;
-        let mut running = Self { master, workers: Vec::new() };
+        let environment = told.try_recv().ok().flatten();
+        let mut running = Self { master, workers: Vec::new(), environment };
         running.wait_for(stack, port, log.as_ref())?;
         Ok(running)
     }
@@ -124,6 +149,11 @@ impl RunningServer {
             clock::sleep_until(clock::now() + LOOK_NS);
         }
         None
+    }
+
+    /// The environment of the program, if its master is one of these processes and it can be told.
+    pub(crate) fn environment(&self, pids: &[u32]) -> Option<&Environment> {
+        self.environment.as_ref().filter(|_| pids.contains(&self.master.pid()))
     }
 
     /// Reads the list of workers; those of a master that is gone are nobody's children, and stay
@@ -179,7 +209,7 @@ mod tests {
             Ok(child)
         })
         .unwrap();
-        let mut running = RunningServer { master, workers: Vec::new() };
+        let mut running = RunningServer { master, workers: Vec::new(), environment: None };
         while running.workers.is_empty() {
             running.look();
         }

@@ -74,8 +74,14 @@ impl CellTrial<'_> {
     }
 }
 
-/// What a tool states, as a record of the kind that was planned.
+/// What a tool states, as a record of the kind that was planned. Where it states nothing, its server
+/// may have said why.
 fn stated(peer: &Peer, said: &PeerSaid, planned: &str) -> Result<Record, Fault> {
+    let failed = |fault: Fault| Fault::measuring(format!("{}{}", fault.text, said.server_said));
+    read(peer, said, planned).map_err(failed)
+}
+
+fn read(peer: &Peer, said: &PeerSaid, planned: &str) -> Result<Record, Fault> {
     let tool = &peer.tool;
     let mut record = hopbench_import::stated(tool, &said.output)
         .map_err(|problem| Fault::measuring(problem.to_string()))?;
@@ -104,6 +110,7 @@ mod tests {
             client: "qperf tcp_lat".to_owned(),
             server: None,
             output: output.to_owned(),
+            server_said: "; its server said: no".to_owned(),
             differs: "half",
             started: Duration::ZERO,
             machine: None,
@@ -123,8 +130,13 @@ mod tests {
         assert!(record.explanation[0].contains("doubled"), "{:?}", record.explanation);
         assert!(record.proof.is_empty() && record.latency.is_empty());
         let other = read("tcp_bw:\n    bw  =  752 MB/sec\n", "peer-rr").unwrap_err();
-        assert_eq!(other, "qperf printed the figures of peer-stream, expected those of peer-rr");
+        assert_eq!(
+            other,
+            "qperf printed the figures of peer-stream, expected those of peer-rr; \
+             its server said: no"
+        );
         let broken = read("failed to connect\n", "peer-rr").unwrap_err();
         assert!(broken.starts_with("the output of qperf"), "{broken}");
+        assert!(broken.ends_with("; its server said: no"), "{broken}");
     }
 }

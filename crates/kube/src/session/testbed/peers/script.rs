@@ -15,8 +15,9 @@ const MOST_TOLD: usize = 100;
 /// the text for the tool's standard input, the tool, and the tool's own arguments.
 ///
 /// The tool is looked for in `PATH`: some shells have programs of their own that go before those of
-/// their image. It prints a line about where it is. The tool is killed when a line comes from the standard
-/// input, or its end does. A server's output is nobody's.
+/// their image. It prints a line about where it is. The tool is killed when a line comes from the
+/// standard input, or its end does. All that a server prints goes to the standard error: many say
+/// on their standard output what is wrong.
 const SCRIPT: &str = r#"port=$1; input=$2; name=$3; shift 3
 program=
 IFS=:
@@ -51,7 +52,7 @@ exec 3<&0
 if [ -z "$port" ]; then
   printf %s "$input" | "$@" 3<&- &
 else
-  "$@" 3<&- </dev/null >/dev/null &
+  "$@" 3<&- </dev/null >&2 &
 fi
 tool=$!
 { read -r _ <&3; kill -9 "$tool"; } >/dev/null 2>&1 &
@@ -195,6 +196,9 @@ mod tests {
         assert_eq!(said, "another program has its port\n");
         let done = ended("false", "", End::Server(1));
         assert!(!is_listening(&done.stdout) && !done.status.success());
+        let done = ended("echo", "no such interface", End::Server(1));
+        assert_eq!(split(&done.stdout).unwrap().1, "", "that is not for whoever waits");
+        assert_eq!(String::from_utf8(done.stderr).unwrap(), "no such interface\n");
         // A port that is taken after the look is the server's, as far as anybody can see.
         let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let mut child = started("sleep", "60", End::Server(free));
