@@ -62,7 +62,8 @@ while [ -n "$port" ] && kill -0 "$tool" 2>/dev/null; do
   if listens; then echo listens; break; fi
   sleep 0.1 2>/dev/null || sleep 1
 done
-wait "$tool"
+# Without the words of the shell on a tool that was killed.
+wait "$tool" 2>/dev/null
 code=$?
 exec 2>/dev/null
 kill -9 "$watch"
@@ -183,6 +184,9 @@ mod tests {
             let mut rest = String::new();
             output.read_to_string(&mut rest).unwrap();
             assert_eq!(rest, "", "nobody holds its output any more");
+            let mut said = String::new();
+            child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+            assert_eq!(said, "", "the shell says nothing of its own");
         }
     }
 
