@@ -27,6 +27,8 @@ impl Programs {
         let server = server(name)
             .ok_or_else(|| Fault::input(format!("the lab has no server program `{name}`")))?;
         let sizes = sizes(programs.iter().filter(|spec| spec.program == name));
+        // What one node's programs have in their environment, the proof tells of all of them.
+        let is_told = built.nodes.iter().any(|node| !node.spec.settings.env.is_empty());
         let mut pids = Vec::new();
         for pod in &endpoints.servers {
             let key = (name.to_owned(), pod.clone());
@@ -42,7 +44,7 @@ impl Programs {
                     .ok_or_else(|| Fault::input(format!("pod {pod} is on no node")))?;
                 let (cpus, env) = (node.cpus.as_deref(), &node.spec.settings.env);
                 let port = program_port(pod);
-                let task = ServerTask { server, port, sizes: &sizes, cpus, env };
+                let task = ServerTask { server, port, sizes: &sizes, cpus, env, is_told };
                 let mut started = RunningServer::start(stack, &task)
                     .map_err(refused(format!("cannot start {name} in {pod}")))?;
                 running = started.pids();

@@ -55,6 +55,8 @@ pub(crate) struct ServerTask<'a> {
     pub(crate) cpus: Option<&'a [usize]>,
     /// Variables for its environment.
     pub(crate) env: &'a BTreeMap<String, String>,
+    /// Whether a proof tells its environment.
+    pub(crate) is_told: bool,
 }
 
 impl RunningServer {
@@ -62,7 +64,7 @@ impl RunningServer {
     pub(crate) fn start(stack: &Stack, task: &ServerTask<'_>) -> io::Result<Self> {
         let mut running = Self::once(stack, task)?;
         for _ in 1..MOST_STARTS {
-            if running.environment.is_some() || task.env.is_empty() {
+            if running.environment.is_some() || !task.is_told {
                 break;
             }
             // The old one must be gone before the new one can have its port.
