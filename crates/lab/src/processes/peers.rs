@@ -327,7 +327,7 @@ mod tests {
         for (script, expected) in [
             ("echo out of $2; echo off >&2; exec sleep 60", "; its server said: out of two; off"),
             (
-                "sleep 0.2; echo no interface; exit 3",
+                "sleep 1; echo no interface; exit 3",
                 "; its server had ended (exit status: 3): no interface",
             ),
             ("exec sleep 60", ""),
