@@ -17,8 +17,8 @@ const MOST_LINES: usize = 20;
 const MOST_END_NS: Nanos = 200_000_000;
 const LOOK_NS: Nanos = 1_000_000;
 
-/// The standard error of one process, or both of its outputs, read as it comes. Characters that steer a terminal are
-/// escaped. If nobody read it, the process would stop when the pipe is full.
+/// The standard error of one process, or both of its outputs, read as it comes. Characters that
+/// steer a terminal are escaped. If nobody read it, the process would stop when the pipe is full.
 #[derive(Debug)]
 pub(crate) struct StderrLog {
     last: Arc<Mutex<VecDeque<String>>>,

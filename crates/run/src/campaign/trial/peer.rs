@@ -74,8 +74,8 @@ impl CellTrial<'_> {
     }
 }
 
-/// What a tool states, as a record of the kind that was planned. Where it states nothing, its server
-/// may have said why.
+/// What a tool states, as a record of the kind that was planned. Where it states nothing, its
+/// server may have said why.
 fn stated(peer: &Peer, said: &PeerSaid, planned: &str) -> Result<Record, Fault> {
     let failed = |fault: Fault| Fault::measuring(format!("{}{}", fault.text, said.server_said));
     read(peer, said, planned).map_err(failed)
