@@ -1,4 +1,5 @@
-//! What is sent and never shown: values of headers, and the private key of a client's certificate.
+//! Secrets, which are sent and never shown: values of headers, and the private key of a client's
+//! certificate.
 //!
 //! A header is secret by its name: see [`is_secret`]. In a plan, a job or a record, a secret is
 //! [`REDACTED`]. The value of a header can also be a reference like `env:TOKEN`, which is no

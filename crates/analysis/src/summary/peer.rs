@@ -1,4 +1,4 @@
-//! What a tool of others measured beside a workload of ours.
+//! The figures of a tool of others beside a workload of ours, in relation to ours.
 
 use serde::Serialize;
 

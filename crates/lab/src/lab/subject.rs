@@ -1,7 +1,8 @@
-//! What subjects change in a lab.
+//! The changes of subjects in a lab.
 //!
-//! - `settings`: of nodes and the pods there; `commands`: what those around trials know;
-//! - `interruption`: who ends them early.
+//! - `settings`: the settings of nodes and of the pods there, and their proof;
+//! - `commands`: the environment of the commands around trials;
+//! - `interruption`: the end of such a command when the run is to stop.
 
 mod commands;
 mod interruption;

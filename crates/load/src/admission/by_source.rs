@@ -1,4 +1,4 @@
-//! What the connections of one source share, for each source that has some.
+//! A table with a value for each source, which the connections of that source share.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};

@@ -1,4 +1,4 @@
-//! What the kernel allows a process to profile.
+//! The rights of this process to profile, as the kernel gives them.
 
 use std::{fmt, io};
 

@@ -1,4 +1,4 @@
-//! What the machine offers to profiles: its CPUs, and how often they may be looked at.
+//! The limits of the machine for profiles: its CPUs, and the samples a second of each.
 
 use std::{fs, io};
 

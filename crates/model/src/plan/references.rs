@@ -1,4 +1,4 @@
-//! What each path of a plan is compared with.
+//! The references of a plan: for each path, the path that it is compared with.
 
 use std::collections::BTreeMap;
 

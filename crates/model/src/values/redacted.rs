@@ -1,4 +1,4 @@
-//! What a workload's parameters have that is not shown: values of headers that are secret by their
+//! The parameters of a workload that are not shown: values of headers that are secret by their
 //! names, and the private key of a client's certificate.
 
 use std::borrow::Cow;

@@ -1,5 +1,5 @@
-//! What a subject changes on nodes of a lab: links, parameters of the kernel, programs. On a
-//! cluster the environment of programs is that of pods.
+//! The keys of a subject for nodes of a lab: links, parameters of the kernel, the environment of
+//! programs. On a cluster that environment is the one of pods.
 
 use hopbench_model::{NodeSettings, OFFLOADS};
 

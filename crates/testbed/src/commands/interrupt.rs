@@ -1,4 +1,4 @@
-//! Whether the user wants to stop.
+//! The question whether the user wants to stop.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Who wants to stop ends the command of a subject.
+//! The early end of a command of a subject, when the run is to stop.
 
 use hopbench_testbed::Interrupt;
 

@@ -1,4 +1,5 @@
-//! What a tool of others measured beside ours: its ratio to ours, and why both may differ.
+//! The part of a tool of others on a page: the ratio of its figures to ours, and why both may
+//! differ.
 
 use hopbench_analysis::{PeerComparison, WorkloadSummary};
 
