@@ -70,6 +70,19 @@ fn help_has_one_name_for_one_thing() {
     }
 }
 
+/// Arguments that several commands share describe themselves, and not the command.
+#[test]
+fn the_help_of_a_command_describes_the_command() {
+    for (command, description) in [
+        ("run", "Measures a scenario and reports on it\n"),
+        ("report", "Reports on a results folder\n"),
+        ("compare", "Compares two results folders"),
+    ] {
+        let help = run(&mut program(&[command, "--help"]));
+        assert!(help.stdout.starts_with(description), "{command}: {}", help.story());
+    }
+}
+
 #[test]
 fn aliases_mean_the_same() {
     let plan = |more: &[&str]| {

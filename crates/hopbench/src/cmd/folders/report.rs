@@ -27,7 +27,6 @@ pub(in crate::cmd) struct Report;
 impl Subcommand for Report {
     fn command(&self) -> Command {
         let command = Command::new("report")
-            .about("Reports on a results folder")
             .arg(
                 Arg::new("dir")
                     .value_name("DIR")
@@ -55,7 +54,8 @@ impl Subcommand for Report {
                     .conflicts_with_all(["format", "json"])
                     .help("The tables of one workload"),
             );
-        UnitsArgument::augment_args(command)
+        // The arguments bring a description of their own, so that of the command comes last.
+        UnitsArgument::augment_args(command).about("Reports on a results folder")
     }
 
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
