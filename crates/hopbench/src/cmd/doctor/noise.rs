@@ -32,8 +32,8 @@ const ELSEWHERE: Nanos = 180 * SECOND;
 /// The flags of the noise floor.
 #[derive(Debug, Args)]
 pub(super) struct NoiseArguments {
-    /// Measure how much this place differs from itself, and what can be told apart here in 1, 5
-    /// and 20 minutes
+    /// Measure how much one path differs from itself here, and what can be told apart in 1, 5 and
+    /// 20 minutes
     #[arg(long)]
     noise: bool,
     /// How long the trials of --noise take together [default: 30s in a lab, 3m elsewhere]
