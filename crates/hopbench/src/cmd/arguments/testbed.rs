@@ -12,8 +12,9 @@ use crate::testbeds::TESTBEDS;
 /// Where a scenario runs, instead of where it says.
 #[derive(Debug, Default, Args)]
 pub(in crate::cmd) struct TestbedArguments {
-    /// Where it runs: lab, kubernetes or hosts, as the scenario says it or as usual. Or a YAML file
-    /// with what would be under `testbed:`, in place of that [default: the scenario's first]
+    /// Where it runs: lab, kubernetes or hosts, with the scenario's settings for it, else with
+    /// default ones. Or a YAML file with what would be under `testbed:`, in place of that [default:
+    /// the scenario's first]
     #[arg(long, value_name = "NAME|FILE")]
     testbed: Option<String>,
     /// Context of the kubeconfig, instead of the scenario's; for the testbed kubernetes. The

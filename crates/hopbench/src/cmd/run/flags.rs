@@ -22,7 +22,8 @@ use crate::output::refuse_stdout;
 #[derive(Debug, Args)]
 pub(super) struct Flags {
     /// A file, or the name of a scenario that comes with hopbench (see `hopbench list scenarios`).
-    /// With --resume only where it has secrets, headers or a key: no results folder keeps them
+    /// With --resume it is needed only if it has secret headers or a private key: no results folder
+    /// keeps those
     #[arg(value_name = "SCENARIO", required_unless_present = "resume")]
     scenario: Option<String>,
     /// Folder for the results, which must be empty [default: results/TIME-NAME]
