@@ -17,5 +17,5 @@ pub use judge::{
 };
 pub use resample::{Permuted, permuted};
 pub use round_pair::RoundPair;
-pub use settled::{FIRST_LOOK, is_settled};
+pub use settled::{is_look, is_settled};
 pub use shift::{Shift, ShiftQuestion, judge_shift};

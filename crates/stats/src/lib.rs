@@ -74,9 +74,9 @@ pub mod summary;
 mod trial;
 
 pub use compare::{
-    Comparison, Evidence, FEWEST_TO_JUDGE, FIRST_LOOK, Judgement, Permuted, Question, RoundPair,
-    SAME, Shift, ShiftQuestion, Test, is_settled, judge, judge_shift, noise_floor, paired,
-    permuted, q_values, sure_floor, unpaired,
+    Comparison, Evidence, FEWEST_TO_JUDGE, Judgement, Permuted, Question, RoundPair, SAME, Shift,
+    ShiftQuestion, Test, is_look, is_settled, judge, judge_shift, noise_floor, paired, permuted,
+    q_values, sure_floor, unpaired,
 };
 pub use histogram::{Bucket, Histogram, HistogramError};
 pub use interval::{CONFIDENCE, Interval, NoRatio, share_interval};

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_stats::Histogram;
 
-use super::cell::{Cell, Round};
+use super::cell::Cell;
 use super::samples::Samples;
 
 /// Samples that lie beyond a percentile in a batch, on average and at least.
@@ -137,9 +137,7 @@ pub(crate) fn divided(rounds: &[u32], size: usize) -> Vec<Vec<u32>> {
 /// The round of a batch that stands for it: the last of those that most cells have undisturbed.
 fn place(cells: &[&mut Cell], batch: &[u32]) -> u32 {
     let have = |number: u32| {
-        let has = |cell: &&&mut Cell| {
-            cell.rounds.iter().any(|round| round.round == number && !round.disturbed)
-        };
+        let has = |cell: &&&mut Cell| cell.of_round(number).is_some_and(|round| !round.disturbed);
         cells.iter().filter(has).count()
     };
     batch.iter().copied().max_by_key(|number| (have(*number), *number)).unwrap_or_default()
@@ -148,8 +146,8 @@ fn place(cells: &[&mut Cell], batch: &[u32]) -> u32 {
 /// What a cell saw in the rounds of a batch in which the testbed did not change.
 fn samples(cell: &Cell, batch: &[u32]) -> Histogram {
     let mut out = Histogram::new();
-    let counts = |round: &&Round| batch.contains(&round.round) && !round.disturbed;
-    let seen = cell.rounds.iter().filter(counts).filter_map(|round| round.samples.as_ref());
+    let rounds = batch.iter().filter_map(|number| cell.of_round(*number));
+    let seen = rounds.filter(|round| !round.disturbed).filter_map(|round| round.samples.as_ref());
     seen.filter_map(Samples::histogram).for_each(|one| out.merge(&one));
     out
 }

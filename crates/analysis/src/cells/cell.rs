@@ -309,7 +309,8 @@ impl Cell {
         Self { rounds: kept, places, ..self.clone() }
     }
 
-    fn of_round(&self, round: u32) -> Option<&Round> {
+    /// The trial of a round, if it has one.
+    pub(super) fn of_round(&self, round: u32) -> Option<&Round> {
         self.places.get(&round).map(|place| &self.rounds[*place])
     }
 

@@ -1,5 +1,7 @@
 //! The samples of a round: the latency from which the 99th percentile is read.
 
+use std::sync::Arc;
+
 use hopbench_model::Latency;
 use hopbench_stats::Histogram;
 
@@ -8,15 +10,15 @@ use hopbench_stats::Histogram;
 pub(crate) struct Samples {
     /// Number of samples.
     pub(crate) count: u64,
-    /// The histogram: HDR V2, base64.
-    hdr: String,
+    /// The histogram: HDR V2, base64. Shared: each look at a run has a copy of its samples.
+    hdr: Arc<str>,
 }
 
 impl Samples {
     /// `None` if the record has no histogram.
     pub(crate) fn of(latency: &Latency) -> Option<Self> {
         let Latency { count, hdr, .. } = latency;
-        (!hdr.is_empty()).then(|| Self { count: *count, hdr: hdr.clone() })
+        (!hdr.is_empty()).then(|| Self { count: *count, hdr: hdr.as_str().into() })
     }
 
     /// The samples as a histogram, ns; `None` if it cannot be read.

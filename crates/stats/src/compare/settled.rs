@@ -3,9 +3,12 @@
 use super::judge::{FEWEST_TO_JUDGE, Question, within};
 use crate::interval::CONFIDENCE;
 
-/// Looks begin when more rounds than this have been made. With a look every four rounds, the first
-/// one comes before round 9.
-pub const FIRST_LOOK: usize = 6;
+/// Rounds before the first look.
+const FIRST_LOOK: u32 = 8;
+/// Rounds from a look to the next, at least.
+const FEWEST_APART: u32 = 4;
+/// Looks while the number of rounds doubles, at most.
+const LOOKS_A_DOUBLING: u32 = 16;
 /// A look before the end calls something clear with this probability of an error, at most. It is so
 /// small that looking often costs hardly anything (J. L. Haybittle, "Repeated Assessment of Results
 /// in Clinical Trials of Cancer Treatment", British Journal of Radiology 44, 1971; R. Peto et al.,
@@ -13,6 +16,18 @@ pub const FIRST_LOOK: usize = 6;
 const CLEAR: f64 = 0.001;
 /// A comparison is out of reach if it needs more than so many times the rounds that it has.
 const REACH: f64 = 10.0;
+
+/// Whether there is a look before this round, counted from 1: before rounds 9, 13, 17 and so on up
+/// to 129, then every 8 rounds up to 257, every 16 up to 513, and so on.
+///
+/// A look reads all rounds so far. With a fixed step, looks would take more and more of a long run:
+/// their cost would grow with the square of its rounds.
+#[must_use]
+pub fn is_look(round: u32) -> bool {
+    let made = round.saturating_sub(1);
+    made >= FIRST_LOOK
+        && made.is_multiple_of(FEWEST_APART.max((1_u32 << made.ilog2()) / LOOKS_A_DOUBLING))
+}
 
 /// Whether a comparison is clear or out of reach, so that more rounds are worth little. It looks at
 /// one comparison alone, whatever their number. With fewer than 3 rounds it is `false`.
@@ -50,6 +65,16 @@ pub fn is_settled(question: &Question) -> bool {
 mod tests {
     use super::super::paired;
     use super::*;
+
+    #[test]
+    fn looks_come_at_a_share_of_the_rounds() {
+        let looks: Vec<u32> = (0..300).filter(|round| is_look(*round)).collect();
+        let steps = |range: std::ops::RangeInclusive<u32>, step| range.step_by(step);
+        let expected = steps(9..=129, 4).chain(steps(137..=257, 8)).chain(steps(273..=289, 16));
+        assert_eq!(looks, expected.collect::<Vec<_>>());
+        let many = (1..=u32::from(u16::MAX)).filter(|round| is_look(*round)).count();
+        assert!(many < 200, "{many} looks at 65 535 rounds");
+    }
 
     /// Rounds whose ratios alternate around this one by a share.
     fn settled(rounds: usize, ratio: f64, scatter: f64, minimum_effect: f64) -> bool {

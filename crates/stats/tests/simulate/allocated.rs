@@ -1,6 +1,6 @@
 //! Runs whose rounds go to what is open: false alarms, false words of sameness, and what is won.
 
-use hopbench_stats::{FIRST_LOOK, Judgement, Question, Random, is_settled, judge, paired};
+use hopbench_stats::{Judgement, Question, Random, is_look, is_settled, judge, paired};
 
 use super::noise::{heavy, normal};
 use super::tell;
@@ -10,8 +10,8 @@ const RUNS: usize = 400;
 const CELLS: usize = 24;
 /// Trials that there is time for.
 const TRIALS: usize = CELLS * 24;
-/// Looks every so many rounds, of which a settled comparison has one.
-const EVERY: usize = 4;
+/// A settled comparison is in one of so many rounds.
+const EVERY: u32 = 4;
 
 /// A comparison with a difference and a scatter of its own.
 struct Compared {
@@ -53,7 +53,7 @@ fn run(allocates: bool, tails: fn(&mut Random) -> f64, random: &mut Random, tall
     let (mut left, mut round) = (TRIALS, 0);
     'rounds: loop {
         round += 1;
-        if allocates && round > FIRST_LOOK && (round - 1) % EVERY == 0 {
+        if allocates && is_look(round) {
             for one in &mut all {
                 one.is_settled = is_settled(&one.question());
             }

@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_analysis::RunData;
 use hopbench_model::{Cell, Plan, Record, References, RunFile};
-use hopbench_stats::FIRST_LOOK;
+use hopbench_stats::is_look;
 
-/// There is a look every so many rounds, and a settled cell is in one of so many.
+/// A settled cell is in one of so many rounds.
 const EVERY: u32 = 4;
 
 /// Which cells are settled, as far as the rounds before this one say.
@@ -55,7 +55,7 @@ impl Allocation {
         let later = self.unseen.split_off(&round);
         let before = std::mem::replace(&mut self.unseen, later);
         before.values().flatten().for_each(|record| data.add(record));
-        if round as usize > FIRST_LOOK && (round - 1).is_multiple_of(EVERY) {
+        if is_look(round) {
             self.settled = data.settled();
         }
     }
