@@ -186,15 +186,22 @@ impl Histogram {
     /// When the text is too long, not base64, not HdrHistogram V2, or of another range or precision
     /// than 1 ns to 1 hour in 3 digits. Or when its counts do not fit that range.
     pub fn from_base64(text: &str) -> Result<Self, HistogramError> {
-        let counts = encoding::decode(text)?;
         let mut read = Self::new();
-        if !counts.is_empty() {
-            // The last count ends above the range.
-            read.min_ns = counts.min().min(HIGHEST_NS);
-            read.max_ns = counts.max().min(HIGHEST_NS);
-        }
-        read.counts = counts;
+        read.merge_base64(text)?;
         Ok(read)
+    }
+
+    /// Adds all that the histogram of a text counted, as [`from_base64`](Self::from_base64) and
+    /// [`merge`](Self::merge) would, without another histogram in memory.
+    ///
+    /// # Errors
+    /// As [`from_base64`](Self::from_base64). Nothing is added then.
+    pub fn merge_base64(&mut self, text: &str) -> Result<(), HistogramError> {
+        if let Some((low, high)) = encoding::add(&mut self.counts, text)? {
+            self.min_ns = self.min_ns.min(low);
+            self.max_ns = self.max_ns.max(high);
+        }
+        Ok(())
     }
 }
 

@@ -16,7 +16,7 @@
 //!
 //! - [`rounds_interval`]: how sure the median of a cell's rounds is, from 3 rounds on;
 //!   [`difference_interval`]: the same of what may lie around 0;
-//! - [`pooled_percentile`]: the same for a percentile of all rounds together, from their
+//! - [`PooledRounds`]: the same for a percentile of all rounds together, from their
 //!   histograms; [`pooled_mean`]: of their mean;
 //! - [`Stop`]: whether a cell needs another round, with all looks accounted for;
 //! - [`paired`], [`unpaired`], [`judge`]: whether two figures differ, over many comparisons at
@@ -83,8 +83,8 @@ pub use interval::{CONFIDENCE, Interval, NoRatio, share_interval};
 pub use line::{FEWEST_PLACES, Line, fit};
 pub use random::Random;
 pub use rounds::{
-    FEWEST_TO_STOP, Look, Outlier, Persistence, Pooled, Stop, Trend, difference_interval, outliers,
-    persistence, pooled_mean, pooled_percentile, round_effects, rounds_interval, trend,
+    FEWEST_TO_STOP, Look, Outlier, Persistence, Pooled, PooledRounds, Stop, Trend,
+    difference_interval, outliers, persistence, pooled_mean, round_effects, rounds_interval, trend,
 };
 pub use search::{Ceiling, Growth, Highest, Knee, Measurement, Outcome, Search, Step, Why};
 pub use student::welch;

@@ -11,7 +11,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use hopbench_stats::Histogram;
 
 use super::cell::Cell;
-use super::samples::Samples;
 
 /// Samples that lie beyond a percentile in a batch, on average and at least.
 const BEYOND: f64 = 10.0;
@@ -148,7 +147,7 @@ fn samples(cell: &Cell, batch: &[u32]) -> Histogram {
     let mut out = Histogram::new();
     let rounds = batch.iter().filter_map(|number| cell.of_round(*number));
     let seen = rounds.filter(|round| !round.disturbed).filter_map(|round| round.samples.as_ref());
-    seen.filter_map(Samples::histogram).for_each(|one| out.merge(&one));
+    seen.for_each(|samples| samples.add_to(&mut out));
     out
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_stats::{Histogram, pooled_mean, pooled_percentile};
+use hopbench_stats::{Histogram, PooledRounds, pooled_mean};
 
 use super::batches::fewest_samples;
 use crate::summary::PooledSummary;
@@ -62,12 +62,17 @@ impl Distributions {
     ) -> Option<Distribution> {
         let kept = self.0.get(&cell)?.iter().filter(|(round, _)| rounds.contains(round));
         let read = kept.filter_map(|(_, hdr)| Histogram::from_base64(hdr).ok());
-        let of_rounds: Vec<Vec<Histogram>> =
-            read.filter(|one| !one.is_empty()).map(|one| vec![one]).collect();
-        let mut all = Histogram::new();
-        of_rounds.iter().flatten().for_each(|one| all.merge(one));
-        (!all.is_empty())
-            .then(|| Distribution { curve: curve(&all), pooled: pooled(&of_rounds, &all, seed) })
+        let (mut all, mut means) = (Histogram::new(), Vec::new());
+        let seen = read.filter(|one| !one.is_empty()).map(|one| {
+            all.merge(&one);
+            means.push((one.count(), one.mean()));
+            vec![one]
+        });
+        let rounds = PooledRounds::of(seen);
+        (!all.is_empty()).then(|| Distribution {
+            curve: curve(&all),
+            pooled: pooled(&rounds, &means, all.count(), seed),
+        })
     }
 }
 
@@ -84,12 +89,18 @@ fn curve(histogram: &Histogram) -> Vec<(f64, u64)> {
         .collect()
 }
 
-fn pooled(rounds: &[Vec<Histogram>], all: &Histogram, seed: u64) -> Vec<PooledSummary> {
-    if rounds.len() < 2 {
+/// `means`: the samples of each round, and their mean, ns; `count`: all samples.
+fn pooled(
+    rounds: &PooledRounds,
+    means: &[(u64, f64)],
+    count: u64,
+    seed: u64,
+) -> Vec<PooledSummary> {
+    if means.len() < 2 {
         return Vec::new();
     }
     let one = |(name, percentile): &(&'static str, f64)| {
-        let found = pooled_percentile(rounds, *percentile, RESAMPLES, seed)?;
+        let found = rounds.percentile(*percentile, RESAMPLES, seed)?;
         let interval = found.interval?;
         Some(PooledSummary {
             percentile: name,
@@ -99,15 +110,13 @@ fn pooled(rounds: &[Vec<Histogram>], all: &Histogram, seed: u64) -> Vec<PooledSu
             rounds: found.rounds,
         })
     };
-    let known = POOLED.iter().filter(|(_, percentile)| all.count() >= fewest_samples(*percentile));
-    mean(rounds).into_iter().chain(known.filter_map(one)).collect()
+    let known = POOLED.iter().filter(|(_, percentile)| count >= fewest_samples(*percentile));
+    mean(means).into_iter().chain(known.filter_map(one)).collect()
 }
 
 /// The mean of all samples.
-fn mean(rounds: &[Vec<Histogram>]) -> Option<PooledSummary> {
-    let each: Vec<(u64, f64)> =
-        rounds.iter().flatten().map(|round| (round.count(), round.mean())).collect();
-    let (mean, interval) = pooled_mean(&each)?;
+fn mean(rounds: &[(u64, f64)]) -> Option<PooledSummary> {
+    let (mean, interval) = pooled_mean(rounds)?;
     Some(PooledSummary {
         percentile: MEAN,
         value_ns: mean.round() as u64,

@@ -21,8 +21,8 @@ impl Samples {
         (!hdr.is_empty()).then(|| Self { count: *count, hdr: hdr.as_str().into() })
     }
 
-    /// The samples as a histogram, ns; `None` if it cannot be read.
-    pub(crate) fn histogram(&self) -> Option<Histogram> {
-        Histogram::from_base64(&self.hdr).ok()
+    /// Adds the samples to a histogram; none of them if they cannot be read.
+    pub(crate) fn add_to(&self, all: &mut Histogram) {
+        let _ = all.merge_base64(&self.hdr);
     }
 }

@@ -12,7 +12,7 @@
 //!
 //! The header sizes the reader's memory, a run length can be any number, and a few compressed bytes
 //! can stand for many. So a text is inflated to no more than one histogram, and walked once against
-//! our own range, before the library reads it.
+//! our own range, before any of its counts is taken.
 
 use std::borrow::Cow;
 use std::io::Read as _;
@@ -20,9 +20,7 @@ use std::io::Read as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::ZlibDecoder;
-use hdrhistogram::serialization::{
-    Deserializer, Serializer as _, V2DeflateSerializer, V2Serializer,
-};
+use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer, V2Serializer};
 
 /// The counts; the range is the same everywhere, so any two can be merged.
 pub(super) type Counts = hdrhistogram::Histogram<u64>;
@@ -32,8 +30,12 @@ pub(super) const HIGHEST_NS: u64 = 3_600 * hopbench_model::SECOND;
 const LOWEST_NS: u64 = 1;
 const DIGITS: u8 = 3;
 
-/// Counts in the array: 2048 single values, then 1024 for each of 31 doublings.
-const SLOTS: u64 = 2048 + 31 * 1024;
+/// Values that have a count of their own.
+const SINGLE: u64 = 2048;
+/// Counts while values double, above these.
+const SLOTS_A_DOUBLING: u64 = 1024;
+/// Counts in the array.
+const SLOTS: u64 = SINGLE + 31 * SLOTS_A_DOUBLING;
 const COOKIE: u32 = 0x1c84_9313;
 const COMPRESSED_COOKIE: u32 = 0x1c84_9314;
 const HEADER_BYTES: usize = 40;
@@ -122,17 +124,58 @@ fn compressed(counts: &Counts) -> String {
     STANDARD.encode(bytes)
 }
 
-/// Reads a histogram from text that may come from anywhere.
-pub(super) fn decode(text: &str) -> Result<Counts, HistogramError> {
+/// The smallest and the largest value that samples of a text stand for, ns.
+pub(super) type Ends = (u64, u64);
+
+/// Adds what a text counts, which may come from anywhere; `None`: it has no samples. What is
+/// refused adds nothing.
+///
+/// The library's own reader makes a whole histogram for each text. Most texts have some hundred
+/// counts, and such a histogram has 33 792.
+pub(super) fn add(counts: &mut Counts, text: &str) -> Result<Option<Ends>, HistogramError> {
     if text.len() > MAX_TEXT {
         return Err(HistogramError::TooLong { characters: text.len() });
     }
     let bytes = STANDARD.decode(text).map_err(HistogramError::Base64)?;
     let plain = inflated(&bytes)?;
-    check_counts(check_header(&plain)?)?;
-    Deserializer::new()
-        .deserialize(&mut &*plain)
-        .map_err(|_| HistogramError::Counts("the library refuses them"))
+    let numbers = check_header(&plain)?;
+    check_counts(numbers)?;
+    let mut ends: Option<Ends> = None;
+    for (slot, samples) in in_use(numbers) {
+        let (low, high) = limits(slot);
+        let refused = |_| HistogramError::Counts("the library refuses them");
+        counts.record_n(low, samples).map_err(refused)?;
+        ends = Some((ends.map_or(low, |(first, _)| first), high));
+    }
+    // The last slot ends above the range.
+    Ok(ends.map(|(low, high)| (low.min(HIGHEST_NS), high.min(HIGHEST_NS))))
+}
+
+/// The slots that have samples, ascending, and how many.
+fn in_use(mut bytes: &[u8]) -> impl Iterator<Item = (u64, u64)> {
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let (number, rest) = next_number(bytes)?;
+            bytes = rest;
+            let slot = next;
+            if number > 0 {
+                next += 1;
+                return Some((slot, number.unsigned_abs()));
+            }
+            next += number.unsigned_abs().max(1);
+        }
+    })
+}
+
+/// The smallest and the largest value of a slot, ns.
+fn limits(slot: u64) -> Ends {
+    if slot < SINGLE {
+        return (slot, slot);
+    }
+    let doubling = (slot - SINGLE) / SLOTS_A_DOUBLING + 1;
+    let low = (SLOTS_A_DOUBLING + slot % SLOTS_A_DOUBLING) << doubling;
+    (low, low + (1 << doubling) - 1)
 }
 
 /// The plain form of either form, of at most [`MAX_BYTES`].

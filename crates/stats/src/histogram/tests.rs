@@ -170,6 +170,7 @@ fn buckets_hold_every_sample_once_and_stay_narrow() {
 fn a_hundred_agents_merged_are_the_histogram_of_all_samples() {
     let mut random = crate::Random::new(100);
     let (mut merged, mut all) = (Histogram::new(), Histogram::new());
+    let mut of_texts = Histogram::new();
     for agent in 0..100 {
         // What came over the wire, of agents with speeds of their own.
         let mut own = Histogram::new();
@@ -179,7 +180,11 @@ fn a_hundred_agents_merged_are_the_histogram_of_all_samples() {
             all.record(ns);
         }
         merged.merge(&Histogram::from_base64(&own.to_base64()).unwrap());
+        of_texts.merge_base64(&own.to_base64()).unwrap();
     }
+    assert_eq!(of_texts, merged);
+    assert!(of_texts.merge_base64("cut off").is_err());
+    assert_eq!(of_texts, merged, "what is refused adds nothing");
     assert!(merged.buckets().eq(all.buckets()));
     for p in [0.1, 50.0, 90.0, 99.0, 99.9, 99.99] {
         // The text keeps 3 digits of the largest; all else is the same.

@@ -1,7 +1,7 @@
 //! The percentile of all rounds together, with an interval from rounds and from the intervals
 //! within them.
 
-use crate::histogram::Histogram;
+use crate::histogram::{Bucket, Histogram};
 use crate::interval::{CONFIDENCE, Interval};
 use crate::random::Random;
 use crate::student;
@@ -24,34 +24,52 @@ pub struct Pooled {
     pub within_one_round: bool,
 }
 
-/// The percentile `p` (0 to 100) of the samples of all rounds. Each round is given as the
-/// histograms of its intervals in order of time, or as one histogram of the whole round. Rounds
-/// without samples are left out; `None` where none has any.
-///
-/// Each resample draws as many whole rounds as there are, since samples of one round resemble each
-/// other (cluster bootstrap: A. C. Davison and D. V. Hinkley, "Bootstrap Methods and their
-/// Application", 1997, section 3.8), and takes the percentile of what they hold together. From the
-/// deviation of these, on the scale of logarithms, and Student's t the interval is made, and the
-/// deviation is corrected by the root of R / (R - 1): with few rounds the quantiles of the
-/// resamples would be far too close together (A. C. Cameron, J. B. Gelbach and D. L. Miller,
-/// "Bootstrap-Based Improvements for Inference with Clustered Errors", The Review of Economics and
-/// Statistics 90(3), 2008).
-///
-/// Where rounds have at least 8 intervals, blocks of neighbouring intervals are drawn within each
-/// round as well, since neighbours resemble each other (H. R. Künsch, "The Jackknife and the
-/// Bootstrap for General Stationary Observations", The Annals of Statistics 17(3), 1989; blocks of
-/// about the cube root of their number, around the end). What scatters within rounds is the least
-/// that must scatter between them: the wider interval of both is taken. Of a single round it is all
-/// there is, and the result says so.
-#[must_use]
-pub fn pooled_percentile(
-    rounds: &[Vec<Histogram>],
-    p: f64,
-    resamples: usize,
-    seed: u64,
-) -> Option<Pooled> {
-    let grid = grid(rounds);
-    resampled(&grid, &Round::all(rounds, &grid), p, resamples, seed)
+/// The samples of all rounds, for percentiles of them together.
+#[derive(Debug)]
+pub struct PooledRounds {
+    /// Every value that some histogram counted, ascending: the upper ends of the counts, ns.
+    grid: Vec<u64>,
+    rounds: Vec<Round>,
+}
+
+impl PooledRounds {
+    /// Each round is given as the histograms of its intervals in order of time, or as one histogram
+    /// of the whole round. Rounds without samples are left out.
+    pub fn of(rounds: impl IntoIterator<Item = Vec<Histogram>>) -> Self {
+        // A histogram has 264 KiB. What it counted is kept, and mostly that is little.
+        let counted = |intervals: Vec<Histogram>| -> Vec<Vec<Bucket>> {
+            intervals.iter().map(|interval| interval.buckets().collect()).collect()
+        };
+        let rounds: Vec<_> = rounds.into_iter().map(counted).collect();
+        let counts = rounds.iter().flatten().flatten();
+        let mut grid: Vec<u64> = counts.map(|bucket| bucket.high).collect();
+        grid.sort_unstable();
+        grid.dedup();
+        Self { rounds: Round::all(&rounds, &grid), grid }
+    }
+
+    /// The percentile `p` (0 to 100) of the samples of all rounds, with an interval from so many
+    /// resamples; `None` where no round has samples.
+    ///
+    /// Each resample draws as many whole rounds as there are, since samples of one round resemble
+    /// each other (cluster bootstrap: A. C. Davison and D. V. Hinkley, "Bootstrap Methods and their
+    /// Application", 1997, section 3.8), and takes the percentile of what they hold together. From
+    /// the deviation of these, on the scale of logarithms, and Student's t the interval is made, and
+    /// the deviation is corrected by the root of R / (R - 1): with few rounds the quantiles of the
+    /// resamples would be far too close together (A. C. Cameron, J. B. Gelbach and D. L. Miller,
+    /// "Bootstrap-Based Improvements for Inference with Clustered Errors", The Review of Economics
+    /// and Statistics 90(3), 2008).
+    ///
+    /// Where rounds have at least 8 intervals, blocks of neighbouring intervals are drawn within
+    /// each round as well, since neighbours resemble each other (H. R. Künsch, "The Jackknife and
+    /// the Bootstrap for General Stationary Observations", The Annals of Statistics 17(3), 1989;
+    /// blocks of about the cube root of their number, around the end). What scatters within rounds
+    /// is the least that must scatter between them: the wider interval of both is taken. Of a single
+    /// round it is all there is, and the result says so.
+    #[must_use]
+    pub fn percentile(&self, p: f64, resamples: usize, seed: u64) -> Option<Pooled> {
+        resampled(&self.grid, &self.rounds, p, resamples, seed)
+    }
 }
 
 /// The same of rounds that were counted on a grid of values, ns.
@@ -100,16 +118,8 @@ fn resampled(grid: &[u64], cut: &[Round], p: f64, resamples: usize, seed: u64) -
     })
 }
 
-/// Every value that some histogram counted, ascending: the upper ends of the counts.
-fn grid(rounds: &[Vec<Histogram>]) -> Vec<u64> {
-    let counts = rounds.iter().flatten().flat_map(Histogram::buckets);
-    let mut grid: Vec<u64> = counts.map(|bucket| bucket.high).collect();
-    grid.sort_unstable();
-    grid.dedup();
-    grid
-}
-
 /// A round, as the numbers of samples up to each value of the grid.
+#[derive(Debug)]
 struct Round {
     intervals: Vec<Vec<u64>>,
     whole: Vec<u64>,
@@ -117,10 +127,10 @@ struct Round {
 
 impl Round {
     /// The rounds that have samples.
-    fn all(rounds: &[Vec<Histogram>], grid: &[u64]) -> Vec<Self> {
-        let counted = |histogram: &Histogram| {
+    fn all(rounds: &[Vec<Vec<Bucket>>], grid: &[u64]) -> Vec<Self> {
+        let counted = |buckets: &Vec<Bucket>| {
             let mut counts = vec![0; grid.len()];
-            for bucket in histogram.buckets() {
+            for bucket in buckets {
                 counts[grid.partition_point(|ns| *ns < bucket.high)] = bucket.count;
             }
             counts

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use hopbench_stats::{
-    Evidence, Judgement, Question, Random, RoundPair, judge, paired, pooled_percentile, unpaired,
+    Evidence, Judgement, PooledRounds, Question, Random, RoundPair, judge, paired, unpaired,
 };
 
 use super::noise::{Noise, heavy, normal};
@@ -321,7 +321,7 @@ fn ten_thousand_records_are_compared_in_seconds() {
         })
         .collect();
     let started = now();
-    let pooled = pooled_percentile(&rounds, 99.0, 10_000, 1).unwrap();
+    let pooled = PooledRounds::of(rounds).percentile(99.0, 10_000, 1).unwrap();
     tell(&format!(
         "| 10 000 records, {said} called | {compared:.2?} | one pooled percentile {:.2?} |",
         started.elapsed()

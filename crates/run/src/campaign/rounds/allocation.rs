@@ -35,7 +35,7 @@ impl Allocation {
         let references = plan.references();
         let compares = (0..plan.paths.len()).any(|path| references.is_reference(path));
         let allocates = plan.budget_ns.is_some() && compares;
-        let data = allocates.then(|| Box::new(RunData::new(run)));
+        let data = allocates.then(|| Box::new(RunData::new(run).without_distributions()));
         let (unseen, settled) = (BTreeMap::new(), BTreeSet::new());
         let mut out = Self { data, references, unseen, settled };
         records.for_each(|record| out.take(record));

@@ -1,6 +1,20 @@
+use hdrhistogram::serialization::Deserializer;
 use proptest::prelude::*;
 
 use super::*;
+
+fn decode(text: &str) -> Result<Counts, HistogramError> {
+    let mut counts = empty();
+    let ends = add(&mut counts, text)?;
+    let of_counts = (counts.min().min(HIGHEST_NS), counts.max().min(HIGHEST_NS));
+    assert_eq!(ends, (!counts.is_empty()).then_some(of_counts));
+    Ok(counts)
+}
+
+/// What the library reads.
+fn by_library(bytes: &[u8]) -> Counts {
+    Deserializer::new().deserialize(&mut &*bytes).unwrap()
+}
 
 fn header(length: u32, digits: u32, highest: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -159,6 +173,7 @@ proptest! {
         if let Ok(histogram) = read(&with_counts(&counts)) {
             prop_assert!(histogram.len() <= MAX_SAMPLES);
             prop_assert!(histogram.value_at_quantile(1.0) <= histogram.max());
+            prop_assert_eq!(&histogram, &by_library(&with_counts(&counts)));
             prop_assert_eq!(decode(&encode(&histogram)), Ok(histogram.clone()));
             prop_assert_eq!(decode(&compressed(&histogram)), Ok(histogram));
         }
@@ -172,7 +187,9 @@ proptest! {
     ) {
         let mut counts = empty();
         values.iter().for_each(|v| counts.saturating_record(*v));
+        prop_assert_eq!(by_library(&STANDARD.decode(encode(&counts)).unwrap()), counts.clone());
         for text in [encode(&counts), compressed(&counts)] {
+            prop_assert_eq!(decode(&text).as_ref(), Ok(&counts));
             let mut bytes = STANDARD.decode(text).unwrap();
             let whole = bytes.len();
             prop_assert!(read(&bytes[..cut.index(whole)]).is_err());

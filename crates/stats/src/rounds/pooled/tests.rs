@@ -8,6 +8,15 @@ fn of(values: &[u64]) -> Histogram {
     out
 }
 
+fn pooled_percentile(
+    rounds: &[Vec<Histogram>],
+    p: f64,
+    resamples: usize,
+    seed: u64,
+) -> Option<Pooled> {
+    PooledRounds::of(rounds.iter().cloned()).percentile(p, resamples, seed)
+}
+
 #[test]
 fn equal_rounds_have_no_spread_and_unequal_have_some() {
     let round = || vec![of(&(1..=1000).map(|i| i * 1000).collect::<Vec<_>>())];
