@@ -7,7 +7,6 @@ use hopbench_stats::Histogram;
 
 use super::super::measure::Measure;
 use super::kept::{Kept, Round};
-use crate::cells::Samples;
 use crate::cells::batches::{divided, fewest_samples};
 
 /// How a far percentile of a cell is read: from batches of rounds, which are of one size in all
@@ -69,7 +68,7 @@ impl Far {
         let mut all = Histogram::new();
         let rounds = batch.iter().filter_map(|number| kept.rounds.get(number));
         let samples = rounds.filter_map(|round| round.samples[self.measure].as_ref());
-        samples.filter_map(Samples::histogram).for_each(|one| all.merge(&one));
+        samples.for_each(|one| one.add_to(&mut all));
         (!all.is_empty()).then(|| all.percentile(self.percentile) as f64)
     }
 }
