@@ -31,5 +31,5 @@ pub use finding::{Finding, State};
 pub use need::Need;
 pub use proxy_proof::{Range, Sent, proxy_proofs};
 pub use route::{Beside, Proxy, Route};
-pub use seen::{PeerSaid, Seen, held};
+pub use seen::{PeerSaid, Seen, held, variable};
 pub use testbed::Testbed;

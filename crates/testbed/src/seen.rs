@@ -1,6 +1,7 @@
 //! The reports of both ends of a trial, as a proof sees them; of a tool of others its words.
 
 mod peer;
+mod variable;
 
 use std::collections::BTreeMap;
 
@@ -9,6 +10,7 @@ use hopbench_model::{EndReport, Job};
 use crate::control::AgentId;
 
 pub use peer::{PeerSaid, held};
+pub use variable::variable;
 
 /// The reports of the ends of a trial.
 #[derive(Debug, Clone, Copy)]

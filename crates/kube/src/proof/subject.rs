@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopbench_model::{MeshProvider, Proof, printable};
+use hopbench_model::{MeshProvider, Proof};
 use hopbench_testbed::placement::PodId;
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
@@ -12,9 +12,6 @@ use crate::api::labels::PROXY_IMAGE;
 use crate::objects::containers::{AGENT, PROGRAM};
 use crate::provision::built::Built;
 use crate::provision::pod_status;
-
-/// Characters of a variable's value that are told.
-const MOST_VALUE: usize = 100;
 
 /// The images of a path's agents and proxies, with their digests, and the variables of its server
 /// programs. What any subject changes is read for all of them, so that the records of each say what
@@ -96,23 +93,19 @@ fn variable(pod: &Pod, name: &str, wanted: Option<&String>) -> Result<String, St
     let mut containers = pod.spec.iter().flat_map(|spec| &spec.containers);
     let env = containers.find(|one| one.name == PROGRAM).and_then(|one| one.env.as_ref());
     // Of several with one name the last counts.
-    let found = env.into_iter().flatten().rev().find(|one| one.name == name);
-    let value = found.filter(|one| one.value_from.is_none());
-    let value = value.map(|one| one.value.as_deref().unwrap_or_default());
-    let told = match (found, value) {
-        (None, _) => "not set".to_owned(),
-        (Some(_), None) => "taken from another object".to_owned(),
-        (Some(_), Some(value)) => printable::excerpt(value, MOST_VALUE),
+    let found = match env.into_iter().flatten().rev().find(|one| one.name == name) {
+        None => Ok(None),
+        Some(one) if one.value_from.is_some() => Err("taken from another object"),
+        Some(one) => Ok(Some(one.value.as_deref().unwrap_or_default())),
     };
-    match wanted.filter(|wanted| value != Some(wanted.as_str())) {
-        None => Ok(format!("env {name} {told}")),
-        Some(wanted) => Err(format!(
-            "env {name} of {PROGRAM} of pod {} is {told}, expected {}; does `patch:` or an \
-             admission webhook change it?",
-            pod.name_any(),
-            printable::excerpt(wanted, MOST_VALUE)
-        )),
-    }
+    let told = hopbench_testbed::variable(found, wanted.map(String::as_str));
+    told.map(|told| format!("env {name} {told}")).map_err(|told| {
+        format!(
+            "env {name} of {PROGRAM} of pod {} is {told}; does `patch:` or an admission webhook \
+             change it?",
+            pod.name_any()
+        )
+    })
 }
 
 /// Images of different names that are the same one, a sentence each: subjects do not differ by

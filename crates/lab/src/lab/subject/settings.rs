@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use hopbench_model::{Fault, NodeSettings, Proof, printable, proxy_role};
+use hopbench_model::{Fault, NodeSettings, Proof, proxy_role};
 use hopbench_sys::{interface_mtu, offloads, switch_offload};
 use hopbench_testbed::placement::{Endpoints, PodId};
 use hopbench_testbed::{Proxy, Route};
@@ -21,8 +21,6 @@ use crate::topology::kinds::kind;
 
 /// The interface of a pod, and of a node towards the fabric.
 const INTERFACE: &str = "eth0";
-/// Characters of a variable's value that are told.
-const MOST_VALUE: usize = 100;
 
 /// Makes the settings of every node, on the node and in its pods.
 pub(in crate::lab) fn apply(built: &Built) -> Result<(), Fault> {
@@ -221,18 +219,12 @@ fn variable(
     name: &str,
     wanted: Option<&String>,
 ) -> (String, bool) {
-    let value = environment.and_then(|all| all.get(name));
-    let told = match (environment, value) {
-        (None, _) => "cannot be read".to_owned(),
-        (Some(_), None) => "not set".to_owned(),
-        (Some(_), Some(value)) => printable::excerpt(value, MOST_VALUE),
-    };
-    match wanted.filter(|wanted| value != Some(*wanted)) {
-        None => (told, true),
-        Some(wanted) => {
-            let wanted = printable::excerpt(wanted, MOST_VALUE);
+    let found = environment.ok_or("cannot be read").map(|all| all.get(name).map(String::as_str));
+    match hopbench_testbed::variable(found, wanted.map(String::as_str)) {
+        Ok(told) => (told, true),
+        Err(told) => {
             let next = "is the program in PATH a script? put the program itself there";
-            (format!("{told}, expected {wanted}: {next}"), false)
+            (format!("{told}: {next}"), false)
         }
     }
 }
