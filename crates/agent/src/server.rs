@@ -131,7 +131,7 @@ impl Http {
             throttle: shared.throttle.clone(),
             server_work_ns: shared.limits.server_work_ns.unwrap_or(0),
             bounds: shared.limits.strangers(),
-            tls: shared.tls.clone(),
+            tls: shared.tls.as_ref().map(|tls| Arc::clone(&tls.server)),
             ..TargetContext::new(Arc::new(waker))
         };
         let (workers, acceptor) = target(&context)?;

@@ -4,10 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 use hopbench_control::conductor::RunKey;
-use hopbench_control::tls;
+use hopbench_control::tls::OwnCertificate;
 use hopbench_load::Throttle;
 use hopbench_model::Job;
-use rustls::ServerConfig;
 
 use crate::http_acceptor::HttpAcceptor;
 use crate::limits::Limits;
@@ -22,8 +21,8 @@ pub(crate) struct Shared {
     pub(crate) http_acceptor: Arc<HttpAcceptor>,
     pub(crate) limits: Limits,
     pub(crate) throttle: Option<Arc<Throttle>>,
-    /// What its HTTP targets show over TLS: a certificate of its own.
-    pub(crate) tls: Option<Arc<ServerConfig>>,
+    /// What its flows and HTTP targets show over TLS.
+    pub(crate) tls: Option<OwnCertificate>,
     /// Worker threads of all trials.
     pub(crate) threads: Arc<ThreadLimit>,
     /// Whether a trial may open connections: an agent behind a port is not sent against others
@@ -53,7 +52,7 @@ impl Shared {
             http_acceptor: Arc::default(),
             throttle: limits.throttle().map(Arc::new),
             // No key makes the library refuse it; without one, handshakes find nobody.
-            tls: tls::target_config().ok(),
+            tls: OwnCertificate::new().ok(),
             threads: ThreadLimit::new(limits.threads),
             limits,
             may_be_client,

@@ -1,5 +1,5 @@
-//! TLS 1.3 with both sides authenticated by key pairs that are known beforehand, and the settings
-//! of HTTP targets over TLS.
+//! TLS 1.3 with both sides authenticated by key pairs that are known beforehand, and the
+//! certificate that an agent shows in its trials.
 //!
 //! An agent has a key pair of its own and knows its conductor's public key. A conductor has a key
 //! pair and knows each agent's public key. From a token ([`Secret`]) both ends make both key pairs,
@@ -11,20 +11,22 @@
 mod error;
 mod explain;
 mod identity;
+mod own;
 mod pin;
 
 use std::sync::Arc;
 
 use rustls::client::Resumption;
 use rustls::crypto::CryptoProvider;
-use rustls::pki_types::{PrivatePkcs8KeyDer, ServerName};
+use rustls::pki_types::ServerName;
 use rustls::server::NoServerSessionStorage;
-use rustls::version::{TLS12, TLS13};
+use rustls::version::TLS13;
 use rustls::{ClientConfig, ServerConfig};
 
 pub use error::TlsError;
 pub use explain::{Refusal, explain};
 use identity::Identity;
+pub use own::OwnCertificate;
 use pin::Pin;
 
 use crate::credentials::Credentials;
@@ -76,31 +78,6 @@ pub fn conductor_config(own: &KeyPair, agent: &PublicKey) -> Result<Arc<ClientCo
     config.enable_sni = false;
     Ok(Arc::new(config))
 }
-
-/// What an HTTP target shows: a certificate of its own, with a key that nobody else has, which it
-/// makes now. A client that knows the target by something else takes any. It offers sessions to
-/// resume, and no early data.
-///
-/// # Errors
-/// When the libraries refuse the key, which none makes them do.
-pub fn target_config() -> Result<Arc<ServerConfig>, TlsError> {
-    let source = |source| TlsError::Certificate { end: "target", source };
-    let own = rcgen::generate_simple_self_signed([TARGET_NAME.to_owned()]).map_err(source)?;
-    let key = PrivatePkcs8KeyDer::from(own.signing_key.serialize_der());
-    let mut config = ServerConfig::builder_with_provider(provider())
-        .with_protocol_versions(&[&TLS13, &TLS12])?
-        .with_no_client_auth()
-        .with_single_cert(vec![own.cert.der().clone()], key.into())?;
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    // Any number of clients resumes: what a session needs is in its ticket.
-    config.ticketer = rustls::crypto::ring::Ticketer::new()?;
-    config.session_storage = Arc::new(NoServerSessionStorage {});
-    config.max_early_data_size = 0;
-    Ok(Arc::new(config))
-}
-
-/// The name in the certificate of a target.
-const TARGET_NAME: &str = "hopbench.test";
 
 /// The name to open a client connection with. TLS needs one; nothing looks at it.
 pub fn server_name() -> ServerName<'static> {

@@ -272,6 +272,7 @@ fn trial(context: &TargetContext) -> Context {
         credential: None,
         server_work_ns: context.server_work_ns,
         tls: context.tls.clone(),
+        certificate: None,
         peer_clock_offset_ns: 0,
         shared_clock: true,
         stays: false,

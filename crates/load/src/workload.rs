@@ -108,8 +108,8 @@ const OF_CERTIFICATES: [&str; 2] = ["tls-cert", "tls-key"];
 pub fn without_flag(workload: &dyn Workload, flag: &str) -> Option<&'static str> {
     let is_missed = workload.needs_agent() && OF_CERTIFICATES.contains(&flag);
     is_missed.then_some(
-        "no client certificate: only an agent answers this workload, and it asks for none; leave \
-         it out, or measure `http` or `grpc`",
+        "no client certificate: only an agent answers this workload; measure `http` or `grpc`, or \
+         give `tls-mutual` where it has `tls`",
     )
 }
 

@@ -9,6 +9,7 @@
 //!   Received     ◄─ decrypts ─── records ◄─ Received ───
 //! ```
 
+mod anybody;
 mod client;
 mod error;
 mod identity;

@@ -10,6 +10,7 @@ use std::thread::JoinHandle;
 use hopbench_model::{Counts, EngineKind, Fault, Job, Nanos};
 use hopbench_sys::{Socket, Waker, cpu};
 use rustls::ServerConfig;
+use rustls::sign::SingleCertAndKey;
 
 use crate::admission::throttle::Throttle;
 use crate::engine::{Engine, EngineSetup};
@@ -52,6 +53,8 @@ pub struct Context {
     pub credential: Option<Credential>,
     /// What a server shows whoever opens a connection with a handshake of TLS; `None`: nothing.
     pub tls: Option<Arc<ServerConfig>>,
+    /// What a client shows a server that asks for a certificate of its agent; `None`: nothing.
+    pub certificate: Option<Arc<SingleCertAndKey>>,
     /// How long a server of `rr` or `http` spins before each answer, ns; 0: not at all.
     pub server_work_ns: Nanos,
     /// What to add to this end's clock to get the other end's, ns.

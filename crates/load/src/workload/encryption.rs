@@ -1,7 +1,8 @@
 //! The parameters of TLS on flows between agents.
 //!
-//! A flow's header travels as it is, and TLS begins behind it. The certificate is the agent's own,
-//! and nobody checks it: the header has shown that both ends are of the trial.
+//! A flow's header travels as it is, and TLS begins behind it. The certificates are the agents' own.
+//! Each end checks that the other has the key of what it shows, and nothing else: the header has
+//! shown that both ends are of the trial.
 
 use clap::Args;
 use hopbench_model::{Fault, Problem};
@@ -29,6 +30,10 @@ pub(crate) struct FlowTls {
     #[arg(long)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     no_tls_resumption: bool,
+    /// Both ends show a certificate, as between the proxies of a mesh
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    tls_mutual: bool,
 }
 
 impl FlowTls {
@@ -51,9 +56,21 @@ impl FlowTls {
         }
     }
 
-    /// Everything that is wrong, where TLS is spoken.
+    /// Everything that is wrong: what TLS cannot do, or what nobody could do without it.
     pub(crate) fn problems(&self) -> Vec<Problem> {
-        if self.tls { self.settings().problems() } else { Vec::new() }
+        if self.tls {
+            return self.settings().problems();
+        }
+        let given = [
+            ("--tls-version", self.tls_version.as_deref()),
+            ("--tls-cipher", self.tls_cipher.as_deref()),
+            ("--no-tls-resumption", self.no_tls_resumption.then_some("true")),
+            ("--tls-mutual", self.tls_mutual.then_some("true")),
+        ];
+        let without = |(flag, found): (&'static str, Option<&str>)| {
+            Some(Problem::new(flag, found?, "--tls beside it: nothing is encrypted without it"))
+        };
+        given.into_iter().filter_map(without).collect()
     }
 
     /// Bytes of one receive, where so many would do without TLS.
@@ -73,7 +90,12 @@ impl FlowTls {
     fn client(&self, context: &Context) -> Result<TlsClient, Fault> {
         let client = self.settings().client();
         let client = client.map_err(|problems| Fault::from_problems(&problems))?;
-        Ok(client.noting(&context.sockets))
+        let client = client.noting(&context.sockets);
+        if !self.tls_mutual {
+            return Ok(client);
+        }
+        let certificate = context.certificate.clone().ok_or_else(no_certificate)?;
+        Ok(client.showing(certificate))
     }
 
     /// The server's end of flows; `None`: TLS is not spoken.
@@ -84,13 +106,19 @@ impl FlowTls {
         if !self.tls {
             return Ok(None);
         }
-        let config = context.tls.clone();
-        let config = config
-            .ok_or_else(|| Fault::environment("this agent could not make a certificate for TLS"))?;
-        Ok(Some(TlsServer {
-            config,
+        let server = TlsServer {
+            config: context.tls.clone().ok_or_else(no_certificate)?,
             handshake_ns: context.job.timing.timeout_ns,
             most_plain_bytes: secured::MOST_PLAIN,
-        }))
+        };
+        if !self.tls_mutual {
+            return Ok(Some(server));
+        }
+        let asking = server.asking();
+        asking.map(Some).map_err(|e| Fault::environment(format!("TLS cannot ask clients: {e}")))
     }
+}
+
+fn no_certificate() -> Fault {
+    Fault::environment("this agent could not make a certificate for TLS")
 }

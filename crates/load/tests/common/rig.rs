@@ -101,6 +101,7 @@ pub(crate) fn context(job: &Job, target: SocketAddr) -> Context {
         credential: None,
         server_work_ns: 0,
         tls: job.is_over_tls().then(tls::server_config),
+        certificate: job.is_over_tls().then(tls::shown),
         peer_clock_offset_ns: 0,
         shared_clock: true,
         stays: false,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::version::{TLS12, TLS13};
 use rustls::{RootCertStore, ServerConfig};
 
@@ -15,6 +16,16 @@ pub(crate) const NAME: &str = "ours.test";
 pub(crate) fn certificate() -> (String, String) {
     let own = rcgen::generate_simple_self_signed([NAME.to_owned()]).unwrap();
     (own.cert.pem(), own.signing_key.serialize_pem())
+}
+
+/// What a client of an agent shows.
+pub(crate) fn shown() -> Arc<SingleCertAndKey> {
+    let (certificate, key) = certificate();
+    let certificate = CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap();
+    let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap();
+    let provider = rustls::crypto::ring::default_provider();
+    let own = CertifiedKey::from_der(vec![certificate], key, &provider).unwrap();
+    Arc::new(SingleCertAndKey::from(own))
 }
 
 /// As an agent has it.

@@ -113,6 +113,27 @@ fn each_connection_of_crr_has_its_handshake() {
     }
 }
 
+/// Both ends show a certificate, with full handshakes and with those that are resumed.
+#[test]
+fn mutual_handshakes_are_whole_on_every_engine() {
+    for engine in EngineKind::ALL {
+        for version in ["1.2", "1.3"] {
+            for more in [&[][..], &["--no-tls-resumption"]] {
+                let words = [&["--tls-mutual", "--tls-version", version], more].concat();
+                let mut job = job("crr", &words, *engine);
+                job.timing.window_ns = SECOND / 4;
+                let seen = run(&job);
+                conserved(&seen);
+                let done = seen.client(Counter::Completed);
+                assert!(done > 8, "{done} {words:?} with {engine}");
+                assert_eq!(seen.server(Counter::Completed), done, "{words:?} with {engine}");
+                let resumed = seen.figures().metrics.get("tls_resumed").copied().unwrap_or(0.0);
+                assert_eq!(resumed > 0.0, more.is_empty(), "{words:?} with {engine}");
+            }
+        }
+    }
+}
+
 /// Those of a rate come whole, and the note says what the queues hold.
 #[test]
 fn the_account_says_that_queues_hold_records() {
@@ -138,5 +159,23 @@ fn what_cannot_be_encrypted_is_refused() {
         let problems = hopbench_load::workload(workload).unwrap().problems(&job);
         let [problem] = &problems[..] else { panic!("{words:?}: {problems:?}") };
         assert!(problem.expected.contains(part), "{words:?}: {problem}");
+    }
+}
+
+#[test]
+fn what_only_encrypted_connections_have_needs_encryption() {
+    for words in [
+        &["--tls-mutual"][..],
+        &["--tls-version", "1.3"],
+        &["--tls-cipher", "aes-128-gcm"],
+        &["--no-tls-resumption"],
+    ] {
+        for workload in ["crr", "push", "rr", "stream"] {
+            let job = rig::job(workload, EngineKind::Epoll, flags(workload, words));
+            let problems = hopbench_load::workload(workload).unwrap().problems(&job);
+            let [problem] = &problems[..] else { panic!("{workload} {words:?}: {problems:?}") };
+            let told = problem.to_string();
+            assert!(told.contains(words[0]) && told.contains("--tls beside it"), "{told}");
+        }
     }
 }

@@ -197,17 +197,17 @@ fn workloads() {
         {rr: 5}
             x.yaml:4:11: workloads.w.rr: found `5`, expected a mapping of parameters
         {rr: {siez: 1}}
-            x.yaml:4:12: workloads.w.rr.siez: found `siez`, expected one of size, response, udp, tls, tls-version, tls-cipher, no-tls-resumption, schedule, rate, time, warmup, interval, timeout, connections, threads, engine, cpu, pacing, seed; did you mean `size`?
+            x.yaml:4:12: workloads.w.rr.siez: found `siez`, expected one of size, response, udp, tls, tls-version, tls-cipher, no-tls-resumption, tls-mutual, schedule, rate, time, warmup, interval, timeout, connections, threads, engine, cpu, pacing, seed; did you mean `size`?
         {rr: {tls: true, tls-cert: c.pem}}
-            x.yaml:4:23: workloads.w.rr.tls-cert: found `tls-cert`, expected no client certificate: only an agent answers this workload, and it asks for none; leave it out, or measure `http` or `grpc`
+            x.yaml:4:23: workloads.w.rr.tls-cert: found `tls-cert`, expected no client certificate: only an agent answers this workload; measure `http` or `grpc`, or give `tls-mutual` where it has `tls`
         {stream: {tls_cert: c.pem}}
-            x.yaml:4:16: workloads.w.stream.tls_cert: found `tls_cert`, expected no client certificate: only an agent answers this workload, and it asks for none; leave it out, or measure `http` or `grpc`
+            x.yaml:4:16: workloads.w.stream.tls_cert: found `tls_cert`, expected no client certificate: only an agent answers this workload; measure `http` or `grpc`, or give `tls-mutual` where it has `tls`
         {crr: {tls-key: c.pem}}
-            x.yaml:4:13: workloads.w.crr.tls-key: found `tls-key`, expected no client certificate: only an agent answers this workload, and it asks for none; leave it out, or measure `http` or `grpc`
+            x.yaml:4:13: workloads.w.crr.tls-key: found `tls-key`, expected no client certificate: only an agent answers this workload; measure `http` or `grpc`, or give `tls-mutual` where it has `tls`
         {push: {tls-cert: c.pem}}
-            x.yaml:4:14: workloads.w.push.tls-cert: found `tls-cert`, expected no client certificate: only an agent answers this workload, and it asks for none; leave it out, or measure `http` or `grpc`
+            x.yaml:4:14: workloads.w.push.tls-cert: found `tls-cert`, expected no client certificate: only an agent answers this workload; measure `http` or `grpc`, or give `tls-mutual` where it has `tls`
         {stream: {send_bufer: 1}}
-            x.yaml:4:16: workloads.w.stream.send_bufer: found `send_bufer`, expected one of size, direction, rate, receive, congestion, send-buffer, receive-buffer, receive-low-water, not-sent-low-water, tls, tls-version, tls-cipher, no-tls-resumption, time, warmup, interval, timeout, connections, threads, engine, cpu, pacing, seed; did you mean `send-buffer`?
+            x.yaml:4:16: workloads.w.stream.send_bufer: found `send_bufer`, expected one of size, direction, rate, receive, congestion, send-buffer, receive-buffer, receive-low-water, not-sent-low-water, tls, tls-version, tls-cipher, no-tls-resumption, tls-mutual, time, warmup, interval, timeout, connections, threads, engine, cpu, pacing, seed; did you mean `send-buffer`?
         {rr: {size: 12XB}}
             x.yaml:4:18: workloads.w.rr.size: found `12XB`, expected a size like 64, 100kB (100 000 bytes) or 128KiB (131 072 bytes)
         {rr: {size: [1, 2XB, 0]}}

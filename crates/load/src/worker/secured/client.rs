@@ -5,13 +5,13 @@ use std::sync::{Arc, Once};
 
 use hopbench_model::{EngineKind, Job, Problem};
 use rustls::client::Resumption;
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::sign::SingleCertAndKey;
 use rustls::version::{TLS12, TLS13};
-use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::{ClientConfig, RootCertStore};
 
+use super::anybody::Anybody;
 use super::identity::Identity;
 use crate::measure::socket_set::SocketSet;
 
@@ -44,6 +44,12 @@ impl TlsClient {
         let mut config = ClientConfig::clone(&self.config);
         config.resumption = resumption(self.resumes);
         Self { config: Arc::new(config), ..self.clone() }
+    }
+
+    /// The same, which shows a certificate to a server that asks for one.
+    pub(crate) fn showing(mut self, certificate: Arc<SingleCertAndKey>) -> Self {
+        Arc::make_mut(&mut self.config).client_auth_cert_resolver = certificate;
+        self
     }
 
     /// The same, whose first handshake is noted there.
@@ -223,45 +229,4 @@ fn of_machine() -> Result<RootCertStore, Problem> {
         return Err(Problem::new("TLS", "no certificate authority on this machine", expected));
     }
     Ok(roots)
-}
-
-/// Takes any certificate, and checks that the peer has its key.
-#[derive(Debug)]
-struct Anybody(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for Anybody {
-    fn verify_server_cert(
-        &self,
-        _end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _server_name: &ServerName<'_>,
-        _ocsp_response: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        verify_tls12_signature(message, certificate, signed, algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        verify_tls13_signature(message, certificate, signed, algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
-    }
 }

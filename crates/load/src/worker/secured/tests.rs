@@ -363,16 +363,23 @@ fn sessions_are_resumed_unless_they_must_not_be() {
 fn a_server_gets_the_certificate_that_it_asks_for() {
     let own = rcgen::generate_simple_self_signed(["c.test".to_owned()]).unwrap();
     let (pem, key) = (own.cert.pem(), own.signing_key.serialize_pem());
-    let (_, server) = server_asking("h.test", Some(&own.cert));
+    let of_authority = server_asking("h.test", Some(&own.cert)).1;
+    let of_anybody = server_of("h.test").1.asking().unwrap();
+    for server in [&of_authority, &of_anybody] {
+        takes_who_shows_a_certificate(server, &pem, &key);
+    }
+}
+
+fn takes_who_shows_a_certificate(server: &TlsServer, pem: &str, key: &str) {
     let ended = |client: &TlsClient| {
         let flows = (asker(10, 10, 1), answerer(10, None));
-        let (client, _) = said(client, &server, flows, &[usize::MAX]);
+        let (client, _) = said(client, server, flows, &[usize::MAX]);
         (inner(&client).ended.clone().unwrap(), extra(&client, RESUMED) as u32)
     };
     for (version, resumes) in [("1.2", true), ("1.3", true), ("1.2", false), ("1.3", false)] {
         let bare =
             TlsClientSettings { version: Some(version), resumes, ..settings("h.test", None) };
-        let identity = Some(Identity { certificates: &pem, key: &key });
+        let identity = Some(Identity { certificates: pem, key });
         let client = TlsClientSettings { identity, ..bare }.client().unwrap();
         assert_eq!(ended(&client), (Ok(()), 0), "TLS {version}");
         assert_eq!(ended(&client), (Ok(()), u32::from(resumes)), "TLS {version}");

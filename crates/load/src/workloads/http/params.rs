@@ -315,8 +315,12 @@ mod tests {
         }));
         let places: Vec<_> = bad.iter().map(|p| p.split(':').next().unwrap()).collect();
         assert_eq!(places, ["--tls-name", "--tls-version", "--tls-ca"], "{bad:#?}");
-        // Without TLS nobody looks at them.
-        assert!(problems(json!({"url": "http://h/", "tls_version": "1.1"})).is_empty());
+        // Without TLS nobody would look at them.
+        let lost = problems(json!({
+            "url": "http://h/", "tls_version": "1.3", "no_tls_resumption": true,
+        }));
+        let places: Vec<_> = lost.iter().map(|p| p.split(':').next().unwrap()).collect();
+        assert_eq!(places, ["--tls-version", "--no-tls-resumption"], "{lost:#?}");
     }
 
     #[test]

@@ -170,15 +170,21 @@ impl TlsParams {
         settings.client().map(Some)
     }
 
-    /// Everything that is wrong, where TLS is spoken, or a certificate that nobody could ask for.
+    /// Everything that is wrong, where TLS is spoken, or what nobody could do without it.
     pub(in crate::workloads) fn problems(&self, url: &Url) -> Vec<Problem> {
-        match self.settings(url, false, &[], false) {
-            Some(settings) => settings.problems(),
-            None if self.tls_certificates.is_some() => {
-                vec![Problem::new("--tls-cert", url, "a URL with https://, or --tls")]
-            }
-            None => Vec::new(),
+        if let Some(settings) = self.settings(url, false, &[], false) {
+            return settings.problems();
         }
+        let given = [
+            ("--tls-cert", self.tls_certificates.is_some()),
+            ("--tls-version", self.tls_version.is_some()),
+            ("--tls-cipher", self.tls_cipher.is_some()),
+            ("--no-tls-resumption", self.no_tls_resumption),
+        ];
+        let without = |(flag, _): (&'static str, bool)| {
+            Problem::new(flag, url, "a URL with https://, or --tls")
+        };
+        given.into_iter().filter(|(_, is_given)| *is_given).map(without).collect()
     }
 }
 
