@@ -21,5 +21,6 @@ pub use self::heard::{ConnectionError, Heard};
 pub use self::hpack::HpackError;
 pub use self::plan::ConnectionPlan;
 pub use self::serving::Serving;
+pub(crate) use self::serving::is_of_http_1;
 pub(crate) use self::shown::{Shown, shown};
 pub use self::streams::OpenBody;

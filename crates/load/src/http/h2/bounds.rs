@@ -56,8 +56,9 @@ impl ServingBounds {
     }
 }
 
-/// Requests that a peer may take back before they are answered, beyond those that it let be
-/// answered. Each costs the server its work all the same (CVE-2023-44487).
+/// Requests that a peer may take back before they are answered, or make the server refuse, beyond
+/// those that it let be answered. Each costs the server its work all the same (CVE-2023-44487,
+/// CVE-2025-8671).
 const MOST_TAKEN_BACK: u32 = 200;
 /// Frames that bring no request on, one after another (CVE-2019-9512 and its kin).
 const MOST_IDLE_FRAMES: u32 = 2000;
@@ -82,7 +83,8 @@ impl Waste {
         self.idle_frames = 0;
     }
 
-    /// A stream was closed by the peer; whether something was to be answered on it.
+    /// A stream was closed by the peer, or for what the peer did; whether something was to be
+    /// answered on it.
     pub(super) fn taken_back(&mut self, was_owed: bool) {
         self.taken_back += u32::from(was_owed);
     }

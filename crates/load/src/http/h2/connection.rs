@@ -98,7 +98,7 @@ impl<T> Connection<T> {
     /// A new connection; what it says first stands ready to be sent.
     pub fn new(plan: Arc<ConnectionPlan>) -> Self {
         let mut out = PREFACE.to_vec();
-        let settings = [Setting::Push(false), Setting::Window(plan.window_bytes)];
+        let settings = [Setting::Push(0), Setting::Window(plan.window_bytes)];
         let shown = plan.credential.iter().flat_map(show);
         frame::write_settings(&settings.into_iter().chain(shown).collect::<Vec<_>>(), &mut out);
         let more = plan.window_bytes.saturating_sub(USUAL_WINDOW_BYTES);

@@ -13,6 +13,9 @@ pub(super) const USUAL_WINDOW_BYTES: u32 = 65_535;
 /// The largest window, bytes.
 pub(super) const MOST_WINDOW_BYTES: u32 = (1 << 31) - 1;
 
+/// The bits of a stream's number; the one ahead of them means nothing.
+const STREAM_BITS: u32 = 0x7fff_ffff;
+
 /// What a frame is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FrameKind {
@@ -87,7 +90,7 @@ impl FrameHead {
             length: u32::from_be_bytes([0, a, b, c]) as usize,
             kind: FrameKind::of(kind),
             flags,
-            stream: u32::from_be_bytes(stream) & 0x7fff_ffff,
+            stream: u32::from_be_bytes(stream) & STREAM_BITS,
         }
     }
 
@@ -101,6 +104,33 @@ impl FrameHead {
     /// Whether a flag is set.
     pub(super) fn has(self, flag: u8) -> bool {
         self.flags & flag != 0
+    }
+
+    /// Whether it is on a stream though it is about the connection, or the other way round (RFC 9113,
+    /// 6).
+    pub(super) fn is_misplaced(self) -> bool {
+        match self.kind {
+            FrameKind::Settings | FrameKind::Ping | FrameKind::GoAway => self.stream != 0,
+            FrameKind::WindowUpdate | FrameKind::Other(_) => false,
+            FrameKind::Data
+            | FrameKind::Headers
+            | FrameKind::Priority
+            | FrameKind::Reset
+            | FrameKind::PushPromise
+            | FrameKind::Continuation => self.stream == 0,
+        }
+    }
+
+    /// Whether its content says that its stream depends on itself. Priorities are history, but that
+    /// was never allowed (RFC 7540, 5.3.1).
+    pub(super) fn is_own_parent(self, bytes: &[u8]) -> bool {
+        let from = match self.kind {
+            FrameKind::Priority => 0,
+            FrameKind::Headers if self.has(PRIORITY) => usize::from(self.has(PADDED)),
+            _ => return false,
+        };
+        let parent = bytes.get(from..from + 4).and_then(number);
+        parent.is_some_and(|parent| parent & STREAM_BITS == self.stream)
     }
 
     /// The content without padding and priority. `None`: it is shorter than they are.
@@ -146,8 +176,8 @@ pub(super) fn write_with(
 pub(super) enum Setting {
     /// The size of the table for blocks of fields, bytes.
     TableBytes(u32),
-    /// Whether a server may push.
-    Push(bool),
+    /// Whether a server may push: 1, or 0 if not. Nothing else is allowed.
+    Push(u32),
     /// Streams that the other side may have open at once.
     Streams(u32),
     /// The window that streams begin with, bytes.
@@ -167,7 +197,7 @@ impl Setting {
     fn of(number: u16, value: u32) -> Option<Self> {
         Some(match number {
             1 => Self::TableBytes(value),
-            2 => Self::Push(value != 0),
+            2 => Self::Push(value),
             3 => Self::Streams(value),
             4 => Self::Window(value),
             5 => Self::Content(value),
@@ -181,7 +211,7 @@ impl Setting {
     fn parts(self) -> (u16, u32) {
         match self {
             Self::TableBytes(value) => (1, value),
-            Self::Push(is_on) => (2, u32::from(is_on)),
+            Self::Push(value) => (2, value),
             Self::Streams(value) => (3, value),
             Self::Window(value) => (4, value),
             Self::Content(value) => (5, value),
@@ -251,7 +281,7 @@ mod tests {
         assert_eq!((head.length, head.kind, head.stream), (3, FrameKind::Data, 5));
         assert!(head.has(END_STREAM) && !head.has(PADDED));
         out.clear();
-        let all = [Setting::Push(false), Setting::Window(1 << 20), Setting::Streams(100)];
+        let all = [Setting::Push(0), Setting::Window(1 << 20), Setting::Streams(100)];
         write_settings(&all, &mut out);
         let read: Vec<Setting> = settings(&out[HEAD_BYTES..]).unwrap().collect();
         assert_eq!(read, all);

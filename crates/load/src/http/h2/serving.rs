@@ -3,10 +3,16 @@
 //! It reads bytes and writes bytes. What peers may make it hold is bounded: streams, fields,
 //! bodies, and what is to be sent.
 
+mod block;
+mod request_head;
+
 use std::collections::VecDeque;
 
 use hopbench_model::Nanos;
 
+use self::block::{BlockHead, OpenBlock};
+use self::request_head::RequestHead;
+pub(crate) use self::request_head::is_of_http_1;
 use super::bounds::{Farewell, MOST_FIELDS_BYTES, ServingBounds, Waste};
 use super::frame::{
     self, ACK, END_HEADERS, END_STREAM, FrameHead, FrameKind, HEAD_BYTES, MOST_WINDOW_BYTES,
@@ -15,21 +21,16 @@ use super::frame::{
 use super::hpack::HpackDecoder;
 use super::outbox::Outbox;
 use super::streams::{OpenBody, Stream, Streams, Written};
-use crate::http::credential::CREDENTIAL_FIELD;
 use crate::http::{Request, RequestError, Responder};
 
-/// The longest type of a body that is echoed, bytes.
-const MOST_TYPE_BYTES: usize = 256;
 /// A buffer that is beyond this is given back when it is empty, bytes.
 const KEPT_BYTES: usize = 4 * 1024;
+/// Bytes of a frame with a priority, and of a farewell without a text.
+const PRIORITY_BYTES: usize = 5;
+const GO_AWAY_BYTES: usize = 8;
 
 /// Code: the server has not begun with the request.
 const REFUSED_STREAM: u32 = 7;
-/// What every request has to have.
-const METHOD: u8 = 1;
-const PATH: u8 = 2;
-const SCHEME: u8 = 4;
-const ALL_PARTS: u8 = METHOD | PATH | SCHEME;
 
 /// A connection.
 pub struct Serving {
@@ -41,15 +42,11 @@ pub struct Serving {
     input: Vec<u8>,
     out: Outbox,
     streams: Streams,
-    /// The highest number of a stream so far.
-    last: u32,
     /// Streams that are to be answered.
     due: VecDeque<u32>,
     /// Bytes of bodies that came and that the client was not given back yet.
     received: u32,
-    /// A block of fields that is not complete: its stream, and whether the message ends with it.
-    block: Option<(u32, bool)>,
-    fragments: Vec<u8>,
+    block: OpenBlock,
     waste: Waste,
     has_moved: bool,
     /// Whether any request showed what it has to.
@@ -90,11 +87,9 @@ impl Serving {
             input: Vec::new(),
             out: Outbox::new(out),
             streams: Streams::new(),
-            last: 0,
             due: VecDeque::new(),
             received: 0,
-            block: None,
-            fragments: Vec::new(),
+            block: OpenBlock::default(),
             waste: Waste::default(),
             has_moved: false,
             completed: 0,
@@ -114,7 +109,7 @@ impl Serving {
 
     /// Bytes that the peer made it hold.
     pub fn held_bytes(&self) -> usize {
-        let buffers = self.input.capacity() + self.fragments.capacity() + self.out.held_bytes();
+        let buffers = self.input.capacity() + self.block.held_bytes() + self.out.held_bytes();
         self.streams.held_bytes() + self.decoder.held_bytes() + buffers
     }
 
@@ -123,7 +118,7 @@ impl Serving {
         if self.out.unsent().is_empty() && self.out.held_bytes() > KEPT_BYTES {
             self.out = Outbox::default();
         }
-        self.fragments = Vec::new();
+        self.block.rest();
         self.decoder.rest();
         self.streams.rest();
     }
@@ -135,7 +130,7 @@ impl Serving {
 
     /// Whether a frame or a request has begun and is not all there.
     pub fn is_inside(&self) -> bool {
-        let in_frame = !self.input.is_empty() || self.block.is_some() || !self.has_begun;
+        let in_frame = !self.input.is_empty() || self.block.has_begun() || !self.has_begun;
         in_frame || self.oldest_body().is_some()
     }
 
@@ -186,7 +181,7 @@ impl Serving {
 
     /// The connection ends: the peer is told why.
     pub fn end(&mut self, why: Farewell) {
-        let content = [self.last.to_be_bytes(), (why as u32).to_be_bytes()].concat();
+        let content = [self.streams.past.last().to_be_bytes(), (why as u32).to_be_bytes()].concat();
         self.streams.clear();
         // Answers that nobody has begun to read are not worth their memory.
         if !self.out.has_begun() {
@@ -243,7 +238,8 @@ impl Serving {
     }
 
     fn frame(&mut self, head: FrameHead, content: &[u8], now: Nanos) -> Result<(), Farewell> {
-        if self.block.is_some() != (head.kind == FrameKind::Continuation) {
+        let goes_on = head.kind == FrameKind::Continuation;
+        if self.block.has_begun() != goes_on || head.is_misplaced() {
             return Err(Farewell::Protocol);
         }
         self.waste.frame();
@@ -254,33 +250,26 @@ impl Serving {
             FrameKind::Data => self.data(head, content),
             FrameKind::Headers => {
                 let fields = head.content(content).ok_or(Farewell::Protocol)?;
+                let block = BlockHead::of(head, content);
                 if head.has(END_HEADERS) {
-                    return self.fields(head.stream, fields, head.has(END_STREAM), now);
+                    return self.fields(block, fields, now);
                 }
-                self.block = Some((head.stream, head.has(END_STREAM)));
-                self.fragments.clear();
-                self.fragments.extend_from_slice(fields);
+                self.block.begin(block, fields);
                 Ok(())
             }
-            FrameKind::Continuation => {
-                let of_block = self.block.filter(|(stream, _)| *stream == head.stream);
-                let (stream, ends) = of_block.ok_or(Farewell::Protocol)?;
-                // An empty one is no progress.
-                let most = MOST_FIELDS_BYTES;
-                if content.is_empty() || self.fragments.len() + content.len() > most {
-                    return Err(Farewell::EnhanceYourCalm);
-                }
-                self.fragments.extend_from_slice(content);
-                if !head.has(END_HEADERS) {
-                    return Ok(());
-                }
-                self.block = None;
-                let fragments = std::mem::take(&mut self.fragments);
-                self.fields(stream, &fragments, ends, now)
+            FrameKind::Continuation => match self.block.add(head, content)? {
+                Some((block, fields)) => self.fields(block, &fields, now),
+                None => Ok(()),
+            },
+            FrameKind::Priority if content.len() != PRIORITY_BYTES => {
+                self.refuse(head.stream, Farewell::FrameSize)
+            }
+            FrameKind::Priority if head.is_own_parent(content) => {
+                self.refuse(head.stream, Farewell::Protocol)
             }
             FrameKind::Reset => {
                 frame::number(content).ok_or(Farewell::FrameSize)?;
-                if head.stream == 0 || head.stream > self.last {
+                if self.streams.past.is_idle(head.stream) {
                     return Err(Farewell::Protocol);
                 }
                 self.waste.taken_back(self.streams.close(head.stream));
@@ -299,8 +288,21 @@ impl Serving {
             }
             FrameKind::WindowUpdate => self.window(head.stream, content),
             FrameKind::PushPromise => Err(Farewell::Protocol),
+            FrameKind::GoAway if content.len() < GO_AWAY_BYTES => Err(Farewell::FrameSize),
             FrameKind::GoAway | FrameKind::Priority | FrameKind::Other(_) => Ok(()),
         }
+    }
+
+    /// A stream cannot go on; nor can the connection, where no stream has begun that this could be
+    /// said of. A peer that makes the server refuse again and again costs as much as one that takes
+    /// requests back (CVE-2025-8671).
+    fn refuse(&mut self, number: u32, why: Farewell) -> Result<(), Farewell> {
+        if self.streams.past.is_idle(number) {
+            return Err(why);
+        }
+        self.streams.reset(number, why as u32, self.out.tail());
+        self.waste.taken_back(true);
+        Ok(())
     }
 
     fn data(&mut self, head: FrameHead, content: &[u8]) -> Result<(), Farewell> {
@@ -310,11 +312,8 @@ impl Serving {
         if self.received > self.bounds.window_bytes {
             return Err(Farewell::FlowControl);
         }
-        if head.stream == 0 || head.stream > self.last {
-            return Err(Farewell::Protocol);
-        }
         let Some(stream) = self.streams.get(head.stream) else {
-            // One that was answered, or taken back.
+            self.streams.past.late(head.stream)?;
             self.waste.late(body.len() as u32);
             return Ok(());
         };
@@ -324,6 +323,10 @@ impl Serving {
         }
         if stream.received > self.bounds.window_bytes {
             return Err(Farewell::FlowControl);
+        }
+        let ends = head.has(END_STREAM);
+        if !stream.takes_body(body.len(), ends) {
+            return self.refuse(head.stream, Farewell::Protocol);
         }
         stream.body_bytes += body.len();
         if stream.is_too_long(self.most_body_bytes) {
@@ -337,7 +340,7 @@ impl Serving {
         if stream.refused.is_none() {
             stream.request.add(body);
         }
-        stream.is_complete = head.has(END_STREAM);
+        stream.is_complete = ends;
         self.push_due(head.stream);
         self.widen_stream(head.stream);
         if !body.is_empty() {
@@ -358,66 +361,54 @@ impl Serving {
         }
     }
 
-    fn fields(
-        &mut self,
-        number: u32,
-        block: &[u8],
-        ends: bool,
-        now: Nanos,
-    ) -> Result<(), Farewell> {
-        let is_new = number > self.last;
-        let mut request = self.streams.buffer();
-        let credential = &self.bounds.credential;
-        let mut shown = credential.is_none();
-        let mut parts = 0_u8;
-        self.decoder.read(block, |name, value| match name {
-            b":method" => {
-                request.set_method(value);
-                parts |= METHOD;
-            }
-            b":path" => {
-                request.set_target(value);
-                parts |= PATH;
-            }
-            b":scheme" => parts |= SCHEME,
-            // It comes back with an echo.
-            b"content-type" if value.len() <= MOST_TYPE_BYTES && value.is_ascii() => {
-                request.set_content_type(value);
-            }
-            b"grpc-timeout" => request.set_deadline(value),
-            _ if name == CREDENTIAL_FIELD.as_bytes() => {
-                shown = credential.as_ref().is_none_or(|credential| credential.is(value));
-            }
-            _ => {}
-        })?;
+    fn fields(&mut self, block: BlockHead, bytes: &[u8], now: Nanos) -> Result<(), Farewell> {
+        let BlockHead { stream: number, ends, is_malformed } = block;
         if number.is_multiple_of(2) {
             return Err(Farewell::Protocol);
         }
+        let is_new = number > self.streams.past.last();
+        let buffer = self.streams.buffer();
+        let mut head =
+            if is_new { RequestHead::new(buffer) } else { RequestHead::of_trailers(buffer) };
+        let credential = self.bounds.credential.as_ref();
+        self.decoder.read(bytes, |name, value| head.see(name, value, credential))?;
+        let is_shown = head.is_shown || credential.is_none();
+        let is_malformed = is_malformed || head.is_malformed();
         if !is_new {
-            // Trailers, which must end the request; or what was under way to a stream that is over.
-            self.streams.give_back(request);
-            let Some(stream) = self.streams.get(number) else { return Ok(()) };
-            if stream.is_complete || !ends {
-                return Err(Farewell::Protocol);
-            }
-            stream.is_complete = true;
-            self.push_due(number);
-            return Ok(());
+            self.streams.give_back(head.request);
+            return self.trailers(number, ends && !is_malformed);
         }
-        self.last = number;
-        let refused = match parts {
-            _ if self.streams.len() >= self.bounds.most_streams => Some(REFUSED_STREAM),
-            ALL_PARTS => None,
-            _ => Some(Farewell::Protocol as u32),
-        };
-        if let Some(code) = refused {
-            frame::write(FrameKind::Reset, 0, number, &code.to_be_bytes(), self.out.tail());
-            self.streams.give_back(request);
+        self.streams.past.begin(number);
+        let has_room = self.streams.len() < self.bounds.most_streams;
+        let length = head.length();
+        let is_cut_off = ends && length.is_some_and(|length| length > 0);
+        if !has_room || is_malformed || is_cut_off {
+            self.streams.give_back(head.request);
+            if has_room {
+                return self.refuse(number, Farewell::Protocol);
+            }
+            self.streams.reset(number, REFUSED_STREAM, self.out.tail());
             return Ok(());
         }
         self.moved();
-        self.is_known |= shown;
-        self.streams.open(number, request, ends, shown, now);
+        self.is_known |= is_shown;
+        self.streams.open(number, head.request, length, ends, is_shown, now);
+        self.push_due(number);
+        Ok(())
+    }
+
+    /// Fields behind the head of a request, which have to end it.
+    fn trailers(&mut self, number: u32, end_it: bool) -> Result<(), Farewell> {
+        let Some(stream) = self.streams.get(number) else {
+            return self.streams.past.late(number);
+        };
+        if stream.is_complete {
+            return Err(Farewell::StreamClosed);
+        }
+        if !end_it || !stream.takes_body(0, true) {
+            return self.refuse(number, Farewell::Protocol);
+        }
+        stream.is_complete = true;
         self.push_due(number);
         Ok(())
     }
@@ -431,7 +422,7 @@ impl Serving {
 
     fn settings(&mut self, head: FrameHead, content: &[u8]) -> Result<(), Farewell> {
         if head.has(ACK) {
-            return Ok(());
+            return if content.is_empty() { Ok(()) } else { Err(Farewell::FrameSize) };
         }
         self.streams.settings(content)?;
         frame::write(FrameKind::Settings, ACK, 0, &[], self.out.tail());
@@ -440,10 +431,13 @@ impl Serving {
 
     fn window(&mut self, number: u32, content: &[u8]) -> Result<(), Farewell> {
         let more = frame::number(content).ok_or(Farewell::FrameSize)? & MOST_WINDOW_BYTES;
-        if more == 0 || number > self.last {
-            return Err(Farewell::Protocol);
+        if more == 0 || (number > 0 && self.streams.past.is_idle(number)) {
+            return self.refuse(number, Farewell::Protocol);
         }
-        self.streams.widen(number, more)
+        match self.streams.widen(number, more) {
+            Some(()) => Ok(()),
+            None => self.refuse(number, Farewell::FlowControl),
+        }
     }
 
     /// The next request that is to be answered: its stream, itself, and whether it is refused. It is

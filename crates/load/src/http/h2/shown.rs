@@ -113,7 +113,7 @@ mod tests {
     fn a_credential_is_found_when_the_settings_are_there() {
         for text in ["0000002a-0123456789abcdef", "abcd", "a"] {
             let credential = Credential::new(text);
-            let settings = [Setting::Push(false)].into_iter().chain(show(&credential));
+            let settings = [Setting::Push(0)].into_iter().chain(show(&credential));
             let bytes = first(&settings.collect::<Vec<_>>());
             for length in 0..bytes.len() {
                 assert_eq!(shown(&bytes[..length]), Shown::More, "{length}");
@@ -122,7 +122,7 @@ mod tests {
             assert_eq!(shown(&bytes), found);
             assert_eq!(shown(&[&bytes[..], b"more"].concat()), found);
         }
-        assert_eq!(shown(&first(&[Setting::Push(false)])), Shown::Begun);
+        assert_eq!(shown(&first(&[Setting::Push(0)])), Shown::Begun);
         assert_eq!(shown(&first(&[])), Shown::Begun);
     }
 
@@ -156,8 +156,8 @@ mod tests {
     fn what_is_no_beginning_is_told_apart() {
         let mut ping = PREFACE.to_vec();
         frame::write(FrameKind::Ping, 0, 0, &[0; 8], &mut ping);
-        let long = first(&[Setting::Push(false); 200]);
-        let mut odd = first(&[Setting::Push(false)]);
+        let long = first(&[Setting::Push(0); 200]);
+        let mut odd = first(&[Setting::Push(0)]);
         odd[PREFACE.len() + 2] = 5;
         for bytes in [&b"PRI * HTTP/1.1"[..], b"GET /", &ping, &long, &odd] {
             assert_eq!(shown(bytes), Shown::Wrong);

@@ -1,17 +1,20 @@
 //! The streams of a server's connection: their requests, and their answers within the windows.
 
 mod head;
+mod past;
+mod turns;
 
 use hopbench_model::Nanos;
 
 use self::head::{write_head, write_trailers};
+use self::past::Past;
 use super::bounds::Farewell;
 use super::frame::{
     self, CONTENT_BYTES, END_STREAM, FrameKind, MOST_WINDOW_BYTES, Setting, USUAL_CONTENT_BYTES,
     USUAL_WINDOW_BYTES,
 };
 use crate::http::grpc::MessagesToSend;
-use crate::http::{CallAnswer, Content, Decision, Request, RequestError, Responder, call_refusal};
+use crate::http::{CallAnswer, Decision, Request, RequestError, Responder, call_refusal};
 
 /// Buffers that are kept for requests to come, at most.
 const MOST_SPARE: usize = 128;
@@ -20,6 +23,8 @@ const MOST_SPARE: usize = 128;
 pub(super) struct Streams {
     /// In the order of their numbers.
     list: Vec<Stream>,
+    /// Those that are over, too.
+    pub(super) past: Past,
     /// Buffers that served a request.
     spare: Vec<Request>,
     /// Calls with a deadline that somebody has to wait for: until when they may last, and their
@@ -55,6 +60,8 @@ pub(super) struct Stream {
     pub(super) received: u32,
     /// Bytes of the body, those that were dropped among them.
     pub(super) body_bytes: usize,
+    /// Bytes of the body that are to come; `None`: the head did not say.
+    left: Option<u64>,
     /// Where each message of the request has an answer of its own.
     turns: Option<Turns>,
 }
@@ -113,6 +120,7 @@ impl Streams {
     pub(super) fn new() -> Self {
         Self {
             list: Vec::new(),
+            past: Past::default(),
             spare: Vec::new(),
             timed: Vec::new(),
             next_turn: 0,
@@ -171,11 +179,13 @@ impl Streams {
         }
     }
 
-    /// Opens a stream, whose number is above all others. Its request began now.
+    /// Opens a stream, whose number is above all others. Its request began now, and says how long
+    /// its body is, if it does, bytes.
     pub(super) fn open(
         &mut self,
         number: u32,
         request: Request,
+        length: Option<u64>,
         is_complete: bool,
         is_known: bool,
         now: Nanos,
@@ -197,6 +207,7 @@ impl Streams {
             window: i64::from(self.first_window),
             received: 0,
             body_bytes: 0,
+            left: length,
         });
     }
 
@@ -217,6 +228,15 @@ impl Streams {
         let owes = stream.turns.is_none_or(|turns| turns.is_waiting || turns.answered == 0);
         self.remove(at);
         owes
+    }
+
+    /// Ends a stream with this code, whether it is there or not.
+    pub(super) fn reset(&mut self, number: u32, code: u32, out: &mut Vec<u8>) {
+        if let Some(at) = self.place(number) {
+            self.remove(at);
+        }
+        self.past.cut(number);
+        frame::write(FrameKind::Reset, 0, number, &code.to_be_bytes(), out);
     }
 
     /// Gives the buffers back that serve no request.
@@ -242,6 +262,7 @@ impl Streams {
     pub(super) fn settings(&mut self, content: &[u8]) -> Result<(), Farewell> {
         for setting in frame::settings(content).ok_or(Farewell::FrameSize)? {
             match setting {
+                Setting::Push(value) if value > 1 => return Err(Farewell::Protocol),
                 Setting::Window(bytes) if bytes > MOST_WINDOW_BYTES => {
                     return Err(Farewell::FlowControl);
                 }
@@ -260,16 +281,14 @@ impl Streams {
     }
 
     /// The peer takes so many bytes more on a stream that is or was there, or on the connection.
-    ///
-    /// # Errors
-    /// The window is too large then.
-    pub(super) fn widen(&mut self, number: u32, more: u32) -> Result<(), Farewell> {
+    /// `None`: the window is too large then.
+    pub(super) fn widen(&mut self, number: u32, more: u32) -> Option<()> {
         let window = match self.place(number) {
             _ if number == 0 => &mut self.window,
             Some(at) => &mut self.list[at].window,
-            None => return Ok(()),
+            None => return Some(()),
         };
-        widen(window, i64::from(more)).ok_or(Farewell::FlowControl)
+        widen(window, i64::from(more))
     }
 
     /// Streams begin with this window from now on, and those that are open get the difference.
@@ -328,7 +347,11 @@ impl Streams {
     }
 
     fn answered(&mut self, at: usize) -> Written {
-        let is_known = self.list[at].is_known;
+        let stream = &self.list[at];
+        let is_known = stream.is_known;
+        if !stream.is_complete {
+            self.past.cut(stream.number);
+        }
         self.remove(at);
         Written::Last(is_known)
     }
@@ -388,92 +411,6 @@ impl Streams {
             write_trailers(stream.number, call, out);
         }
         Some(is_last)
-    }
-}
-
-impl Stream {
-    /// Whether it is to be answered now, and was not before. From here on it waits for that.
-    pub(super) fn falls_due(&mut self) -> bool {
-        let Some(turns) = &mut self.turns else { return self.is_complete };
-        let is_refused = self.refused.is_some();
-        let has_turn = self.is_complete || is_refused || self.request.has_message();
-        let is_due = !turns.is_waiting && has_turn;
-        turns.is_waiting |= is_due;
-        is_due
-    }
-
-    /// When and how it is answered is decided now.
-    pub(super) fn decide(&mut self, now: Nanos) {
-        self.is_decided = true;
-        self.request.set_left_ns(self.until.map(|until| until.saturating_sub(now)));
-    }
-
-    /// Whether it is answered now: as it was decided, or because its time is over before all of the
-    /// request is there. An answer that has begun goes on to its end.
-    fn takes_answer(&mut self, now: Nanos) -> bool {
-        let is_over = self.until.is_some_and(|until| until <= now);
-        if !self.is_decided && is_over {
-            self.decide(now);
-        }
-        let takes = self.is_decided && self.answer.is_none();
-        if let Some(turns) = &mut self.turns {
-            turns.is_over |= is_over && !takes;
-        }
-        takes
-    }
-
-    /// Until when its call could last, if its time was over while an answer was being sent. Whoever
-    /// waited for that time does so no more.
-    fn take_missed(&mut self) -> Option<(Nanos, u32)> {
-        let was_over = std::mem::take(&mut self.turns.as_mut()?.is_over);
-        self.until.filter(|_| was_over).map(|until| (until, self.number))
-    }
-
-    /// Whether its body, or a message of several, is longer than this. The frame in which a message
-    /// ends may have a part of the next one, and what is behind one that waits is the next one's.
-    pub(super) fn is_too_long(&self, most_bytes: usize) -> bool {
-        match self.turns {
-            None => self.body_bytes > most_bytes,
-            Some(turns) => {
-                !turns.is_waiting
-                    && self.body_bytes > most_bytes.saturating_add(USUAL_CONTENT_BYTES)
-            }
-        }
-    }
-
-    /// Whether one of its messages, or its end, waits for an answer.
-    pub(super) fn is_waiting(&self) -> bool {
-        self.turns.is_some_and(|turns| turns.is_waiting)
-    }
-
-    /// Whether the client has sent its last message and all of them have an answer.
-    fn has_all_answered(&self) -> bool {
-        self.is_complete && self.refused.is_none() && self.request.body().is_empty()
-    }
-
-    /// An answer is written. Whether more of them follow on this stream.
-    fn begins_next_turn(&mut self) -> bool {
-        // Without a status it is no answer to a message.
-        let is_over = self.has_all_answered() || self.call.is_none();
-        let Some(turns) = self.turns.as_mut().filter(|_| !is_over) else { return false };
-        turns.is_waiting = false;
-        (self.answer, self.call, self.is_decided) = (None, None, false);
-        true
-    }
-
-    /// The content of its answer, if there is any.
-    fn content(&self, decision: &Decision<'_>) -> Option<Answer> {
-        let content = decision.content;
-        if self.request.is_head() || content.length(&self.request) == Some(0) {
-            return None;
-        }
-        Some(match content {
-            Content::Absent => return None,
-            Content::Text(text) => Answer::Text(text.as_bytes().into(), 0),
-            Content::Filler(length) => Answer::Filler(length),
-            Content::Echo => Answer::Echo(0),
-            Content::Messages(messages) => Answer::Messages(MessagesToSend::of(messages)?),
-        })
     }
 }
 

@@ -1,5 +1,7 @@
 //! Both ends of a connection against each other, and a server against peers that mean harm.
 
+mod rules;
+
 use std::sync::Arc;
 
 use hopbench_model::Nanos;
@@ -468,18 +470,29 @@ fn what_costs_much_and_asks_for_little_ends_the_connection() {
     });
     assert_eq!(why, Farewell::EnhanceYourCalm);
     // CVE-2019-9512 and its kin: pings, settings, empty frames.
-    for (kind, content) in [
-        (FrameKind::Ping, &[0; 8][..]),
-        (FrameKind::Settings, &[]),
-        (FrameKind::Priority, &[0; 5]),
-        (FrameKind::Other(99), &[]),
+    for (kind, stream, content) in [
+        (FrameKind::Ping, 0, &[0; 8][..]),
+        (FrameKind::Settings, 0, &[]),
+        (FrameKind::Priority, 1, &[0; 5]),
+        (FrameKind::Other(99), 0, &[]),
     ] {
-        let why = Peer::new().refused(|peer| peer.frame(kind, 0, 0, content));
+        let why = Peer::new().refused(|peer| peer.frame(kind, 0, stream, content));
         assert_eq!(why, Farewell::EnhanceYourCalm, "{kind:?}");
     }
     let mut peer = Peer::new();
     let stream = peer.ask("/", 0).unwrap();
     let why = peer.refused(|peer| peer.frame(FrameKind::Data, 0, stream, &[]));
+    assert_eq!(why, Farewell::EnhanceYourCalm);
+    // CVE-2025-8671: requests that the server has to take back itself.
+    for zero in [FrameKind::WindowUpdate, FrameKind::Priority] {
+        let why = Peer::new().refused(|peer| {
+            let stream = peer.ask("/", 0)?;
+            peer.frame(zero, 0, stream, &[0; 4])
+        });
+        assert_eq!(why, Farewell::EnhanceYourCalm);
+    }
+    // Those that are malformed.
+    let why = Peer::new().refused(|peer| peer.ask("", END_STREAM).map(drop));
     assert_eq!(why, Farewell::EnhanceYourCalm);
     // Streams beyond the bound, again and again.
     let mut peer = Peer::new();

@@ -17,7 +17,7 @@ use super::sums::Sums;
 use crate::flow::failure::explain;
 use crate::flow::{Event, Flow, Op};
 use crate::http::ResponseEnd;
-use crate::http::h2::{Connection, ConnectionPlan, Heard};
+use crate::http::h2::{self, Connection, ConnectionPlan, Heard};
 use crate::measure::recorder::{Reason, Recorder};
 
 /// Most bytes of one receive.
@@ -26,11 +26,10 @@ pub(super) const RECEIVE_BYTES: usize = 32 * 1024;
 /// The window of a stream and of a connection, bytes: what other clients take, and no limit.
 pub(in crate::workloads) const WINDOW_BYTES: u32 = 1 << 24;
 
-/// Whether a field is of a connection of HTTP/1.1: a message of HTTP/2 must not have it.
+/// Whether a field, in lower case, is of a connection of HTTP/1.1: a message of HTTP/2 must not have
+/// it. One that may have `te` says it itself.
 pub(in crate::workloads) fn is_of_http_1(name: &str) -> bool {
-    let of_connection =
-        ["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade", "te"];
-    of_connection.iter().any(|other| name.eq_ignore_ascii_case(other))
+    name == "te" || h2::is_of_http_1(name.as_bytes())
 }
 
 /// What all connections have in common.
