@@ -47,6 +47,8 @@ const TURN: usize = 256;
 const RECORD_HEADER: usize = 5;
 /// The most bytes that follow them in a record that is not encrypted.
 const MOST_RECORD: usize = 1 << 14;
+/// Bytes that are read of a connection before it is dropped.
+const DROPPED: usize = 4 * 1024;
 /// How long to wait for a file descriptor when none can be had.
 const NO_FILES_PAUSE: Nanos = 10_000_000;
 
@@ -146,8 +148,11 @@ impl Port {
             ConnectionKind::Flow(header) => self.flow_router.tcp_flow(&header, newcomer.socket),
             ConnectionKind::Http => self.http_acceptor.enter(newcomer.socket),
             ConnectionKind::Https => self.http_acceptor.enter_encrypted(newcomer.socket),
-            // Says nothing: whoever guesses learns nothing.
-            ConnectionKind::Drop => {}
+            // Says nothing: whoever guesses learns nothing. A close with unread input would be a
+            // reset.
+            ConnectionKind::Drop => {
+                let _ = newcomer.socket.recv(&mut [0; DROPPED]);
+            }
         }
     }
 

@@ -113,6 +113,9 @@ pub trait Flow: Send {
         &[]
     }
 
+    /// A handshake of TLS on a connection that stood is over, and agreed on this protocol (ALPN).
+    fn agreed_on(&mut self, _protocol: &[u8]) {}
+
     /// Whether nothing of a visit that its client has ended is still on the way to this flow, a
     /// server's.
     fn is_idle(&self) -> bool {

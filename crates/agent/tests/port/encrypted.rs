@@ -84,11 +84,12 @@ fn the_target_for_everybody_answers_whoever_names_somebody() {
     let agent = server.address();
     let of =
         |protocols: &[Vec<u8>], names| told(agent, protocols, names, &request("/healthz", None));
-    for said in
-        [of(&[HTTP.to_vec()], false), of(&[], true), of(&[b"h2".to_vec(), HTTP.to_vec()], true)]
-    {
+    for said in [of(&[HTTP.to_vec()], false), of(&[], true), of(&[HTTP.to_vec()], true)] {
         assert!(said.starts_with("HTTP/1.1 200 OK\r\n"), "{said:?}");
     }
+    // Who agrees on HTTP/2 and speaks something else is told so in HTTP/2: an error of protocol.
+    let said = of(&[b"h2".to_vec(), HTTP.to_vec()], true);
+    assert_eq!(said.as_bytes(), [0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
     assert_eq!(of(&[], false), "", "who names nobody is a conductor, and has to prove it");
     assert!(Conductor::of(&server).lives(), "a session is one all the same");
 }

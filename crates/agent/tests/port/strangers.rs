@@ -94,6 +94,19 @@ fn told(agent: SocketAddr, bytes: &[u8]) -> String {
     String::from_utf8_lossy(&said).into_owned()
 }
 
+/// A stranger that does not begin as anybody does is told nothing, and sees an orderly end.
+#[test]
+fn what_begins_as_nothing_is_closed_without_a_reset() {
+    let server = server(Limits::default());
+    for bytes in [&b"INVALID CONNECTION PREFACE\r\n\r\n"[..], b"\0", &[b'x'; 1000]] {
+        let mut stream = connect(server.address());
+        stream.write_all(bytes).unwrap();
+        let mut said = Vec::new();
+        let end = stream.read_to_end(&mut said).map_err(|error| error.to_string());
+        assert_eq!((end, said), (Ok(0), vec![]), "{bytes:?}");
+    }
+}
+
 /// The requests of this trial have no bodies.
 #[test]
 fn whoever_overheard_a_credential_makes_the_agent_hold_no_body() {

@@ -39,6 +39,10 @@ impl<A: Flow, B: Flow> Flow for Either<A, B> {
         inner!(self, flow => flow.prelude())
     }
 
+    fn agreed_on(&mut self, protocol: &[u8]) {
+        inner!(self, flow => flow.agreed_on(protocol));
+    }
+
     fn is_idle(&self) -> bool {
         inner!(self, flow => flow.is_idle())
     }
@@ -79,6 +83,10 @@ impl<F: Flow> Flow for Box<F> {
 
     fn prelude(&self) -> &[u8] {
         (**self).prelude()
+    }
+
+    fn agreed_on(&mut self, protocol: &[u8]) {
+        (**self).agreed_on(protocol);
     }
 
     fn is_idle(&self) -> bool {

@@ -14,6 +14,8 @@ use crate::measure::recorder::Recorder;
 
 /// Bytes by which HTTP/2 is known: no method of HTTP/1.1 is spelled like that.
 const KNOWN_BY: usize = 4;
+/// HTTP/2 among the protocols of TLS.
+const HTTP_2: &[u8] = b"h2";
 
 /// One connection.
 pub(super) enum TargetConnection {
@@ -29,6 +31,8 @@ pub(super) struct Parts {
     memory: Option<Arc<MemoryLimit>>,
     /// The first bytes, as long as they do not tell.
     first: Vec<u8>,
+    /// Whether the peer has agreed to speak HTTP/2, and nothing else.
+    is_agreed: bool,
 }
 
 impl TargetConnection {
@@ -38,7 +42,7 @@ impl TargetConnection {
         memory: Option<Arc<MemoryLimit>>,
     ) -> Self {
         let single = TargetFlow::new(Arc::clone(&settings), activity.clone(), memory.clone());
-        let parts = Parts { settings, activity, memory, first: Vec::new() };
+        let parts = Parts { settings, activity, memory, first: Vec::new(), is_agreed: false };
         Self::Single(Box::new(single), Some(parts))
     }
 
@@ -47,15 +51,17 @@ impl TargetConnection {
         let Self::Single(single, parts) = self else { return Op::End };
         let Some(mut known) = parts.take() else { return Op::End };
         known.first.extend_from_slice(bytes);
-        let seen = known.first.len().min(KNOWN_BY);
-        if known.first[..seen] != PREFACE[..seen] {
-            return single.on(Event::Received(&known.first), now, out);
+        if !known.is_agreed {
+            let seen = known.first.len().min(KNOWN_BY);
+            if known.first[..seen] != PREFACE[..seen] {
+                return single.on(Event::Received(&known.first), now, out);
+            }
+            if seen < KNOWN_BY {
+                *parts = Some(known);
+                return Op::Recv(RECEIVE_BYTES);
+            }
         }
-        if seen < KNOWN_BY {
-            *parts = Some(known);
-            return Op::Recv(RECEIVE_BYTES);
-        }
-        let Parts { settings, activity, memory, first } = known;
+        let Parts { settings, activity, memory, first, .. } = known;
         let mut target = Box::new(MultiplexedTarget::new(settings, activity, memory));
         let op = target.begin(&first, now, out);
         *self = Self::Multiplexed(target);
@@ -84,6 +90,12 @@ impl Flow for TargetConnection {
             (Self::Multiplexed(flow), event) => flow.on(event, now, out),
             (Self::Single(..), Event::Received(bytes)) => self.decide(bytes, now, out),
             (Self::Single(flow, _), event) => flow.on(event, now, out),
+        }
+    }
+
+    fn agreed_on(&mut self, protocol: &[u8]) {
+        if let Self::Single(_, Some(parts)) = self {
+            parts.is_agreed = protocol == HTTP_2;
         }
     }
 

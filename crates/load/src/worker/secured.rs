@@ -208,6 +208,9 @@ impl<F: Flow> Secured<F> {
         match self.entry {
             Entry::Connects { .. } => self.tell(Event::Connected, now, out),
             Entry::Stands(_) => {
+                if let Some(protocol) = self.session.as_ref().and_then(Session::protocol) {
+                    self.inner.agreed_on(protocol);
+                }
                 let op = self.inner.start(now);
                 self.ask(op, now, out)
             }

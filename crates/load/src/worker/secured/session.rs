@@ -158,6 +158,14 @@ impl Session {
         }
     }
 
+    /// The protocol that both ends agreed on (ALPN), if they spoke of one.
+    pub(super) fn protocol(&self) -> Option<&[u8]> {
+        match &self.ends {
+            Ends::Client(client) => client.alpn_protocol(),
+            Ends::Server(server) => server.alpn_protocol(),
+        }
+    }
+
     /// Whether it goes on with an earlier session.
     pub(super) fn is_resumed(&self) -> bool {
         let kind = match &self.ends {
