@@ -20,8 +20,8 @@
 //!   histograms; [`pooled_mean`]: of their mean;
 //! - [`Stop`]: whether a cell needs another round, with all looks accounted for;
 //! - [`paired`], [`unpaired`], [`judge`]: whether two figures differ, over many comparisons at
-//!   once; [`judge_shift`]: the same of a figure that is 0 in some rounds; [`is_settled`]: whether
-//!   more rounds are worth little;
+//!   once; [`paired_rates`]: of rates, which may be 0 in some rounds; [`judge_shift`]: of losses and
+//!   errors, which have no ratio; [`is_settled`]: whether more rounds are worth little;
 //! - [`welch`]: the t test of a handful of runs, for what people do by hand; [`share_interval`]:
 //!   how sure a count is;
 //! - [`outliers`], [`trend`], [`persistence`]: which rounds are far from the others, and what moves
@@ -75,8 +75,8 @@ mod trial;
 
 pub use compare::{
     Comparison, Evidence, FEWEST_TO_JUDGE, Judgement, Permuted, Question, RoundPair, SAME, Shift,
-    ShiftQuestion, Test, is_look, is_settled, judge, judge_shift, noise_floor, paired, permuted,
-    q_values, sure_floor, unpaired,
+    ShiftQuestion, Test, Zeros, is_look, is_settled, judge, judge_shift, noise_floor, paired,
+    paired_rates, permuted, q_values, sure_floor, unpaired,
 };
 pub use histogram::{Bucket, Histogram, HistogramError};
 pub use interval::{CONFIDENCE, Interval, NoRatio, share_interval};

@@ -3,10 +3,11 @@
 use super::aligned::Aligned;
 use super::ranks::{self, RankTest, Ranks};
 use super::round_pair::RoundPair;
+use super::zeros::Zeros;
 use crate::interval::{CONFIDENCE, Interval, NoRatio};
 use crate::rounds::standard_error;
 use crate::student;
-use crate::summary::mean;
+use crate::summary::{mean, median};
 
 /// A test of ranks is taken where the smallest p-value that it can give is this many times below
 /// what is needed. A test that is near its end finds only what is glaring.
@@ -31,10 +32,13 @@ pub enum Test {
 pub struct Evidence {
     /// The first over the second, as the test says that suits so many rounds.
     pub ratio: f64,
-    /// Its interval, 95 %, if it is the only comparison; absent with fewer than 2 rounds on a side.
+    /// Its interval, 95 %, if it is the only comparison; absent with fewer than 2 rounds on a side,
+    /// and with too few for ranks where rounds have a 0.
     pub interval: Option<Interval>,
     /// Pairs; of unpaired sets the values of the smaller.
     pub rounds: usize,
+    /// How often a rate was 0; absent where it never was.
+    pub zeros: Option<Zeros>,
     logs: Logs,
 }
 
@@ -61,15 +65,46 @@ enum Logs {
 /// # Errors
 /// [`NoRatio`] without pairs, or when a value or a baseline is not finite or not above 0. A ratio
 /// to nothing is none, and to leave out the rounds that have none would show the others as if they
-/// were all.
+/// were all. Rates are compared all the same: see [`paired_rates`].
 pub fn paired<P: Into<RoundPair> + Copy>(pairs: &[P]) -> Result<Evidence, NoRatio> {
     let pairs: Vec<RoundPair> = pairs.iter().map(|pair| (*pair).into()).collect();
-    if let Some(pair) = pairs.iter().position(|pair| !pair.is_usable()) {
+    match pairs.iter().position(|pair| !pair.is_usable()) {
+        Some(pair) => Err(NoRatio::Pair(pair)),
+        None => together(&pairs, None),
+    }
+}
+
+/// The same of rates. They are 0 in a window in which nothing came, which says something.
+///
+/// A round in which only the figure is 0 has the lowest ratio of all, one in which only the
+/// baseline is has the highest, and one in which all are 0 is left out. With such a round the test
+/// is that of ranks, which needs their order only. With too few rounds for it there is neither a
+/// p-value nor an interval. The ratio is the estimate of the test. Where that rests on rounds with
+/// a 0, as where more than about three of ten have one, it is the ratio of the sums over all rounds,
+/// and the interval reaches to it.
+///
+/// # Errors
+/// [`NoRatio`] without pairs, or when a value or a baseline is not finite or below 0. If all values
+/// of all pairs are 0, the first pair is named.
+pub fn paired_rates<P: Into<RoundPair> + Copy>(pairs: &[P]) -> Result<Evidence, NoRatio> {
+    let mut pairs: Vec<RoundPair> = pairs.iter().map(|pair| (*pair).into()).collect();
+    if let Some(pair) = pairs.iter().position(|pair| !pair.is_of_rates()) {
         return Err(NoRatio::Pair(pair));
     }
+    let zeros = Zeros::of(&pairs);
+    pairs.retain(|pair| !pair.is_nothing());
+    match zeros {
+        Some(_) if pairs.is_empty() => Err(NoRatio::Pair(0)),
+        zeros => together(&pairs, zeros),
+    }
+}
+
+/// Of rounds that all have a ratio. `zeros`: how often a figure is 0, if any is.
+fn together(pairs: &[RoundPair], zeros: Option<Zeros>) -> Result<Evidence, NoRatio> {
+    let log = |figure: f64| zeros.map_or_else(|| figure.ln(), |zeros| zeros.log_of(figure));
     let one = |RoundPair { value, baseline, twin }: &RoundPair| {
-        let half = twin.map(|twin| (baseline.ln() - twin.ln()) / 2.0);
-        (value.ln() - baseline.ln() + half.unwrap_or_default(), half)
+        let half = twin.map(|twin| (log(*baseline) - log(twin)) / 2.0);
+        (log(*value) - log(*baseline) + half.unwrap_or_default(), half)
     };
     let rounds: Vec<(f64, Option<f64>)> = pairs.iter().map(one).collect();
     let logs = if rounds.iter().any(|(_, half)| half.is_some()) {
@@ -77,7 +112,7 @@ pub fn paired<P: Into<RoundPair> + Copy>(pairs: &[P]) -> Result<Evidence, NoRati
     } else {
         Logs::Paired(rounds.into_iter().map(|(difference, _)| difference).collect())
     };
-    Evidence::of(pairs.len(), logs).ok_or(NoRatio::NoPairs)
+    Evidence::of(pairs.len(), logs, zeros).ok_or(NoRatio::NoPairs)
 }
 
 /// Two figures that were measured apart: `values` and `baseline` hold their rounds, as many as
@@ -103,13 +138,18 @@ pub fn unpaired(values: &[f64], baseline: &[f64]) -> Result<Evidence, NoRatio> {
     }
     let logs = |values: &[f64]| values.iter().map(|value| value.ln()).collect::<Vec<_>>();
     let (a, b) = (logs(values), logs(baseline));
-    Evidence::of(a.len().min(b.len()), Logs::Apart(a, b)).ok_or(NoRatio::NoPairs)
+    Evidence::of(a.len().min(b.len()), Logs::Apart(a, b), None).ok_or(NoRatio::NoPairs)
+}
+
+/// The smallest p-value of a test of ranks must not be above this, among so many comparisons.
+fn needed_p(comparisons: usize) -> f64 {
+    (1.0 - CONFIDENCE) / comparisons.max(1) as f64 / ROOM
 }
 
 impl Evidence {
     /// `None` without values.
-    fn of(rounds: usize, logs: Logs) -> Option<Self> {
-        let mut out = Self { ratio: 1.0, interval: None, rounds, logs };
+    fn of(rounds: usize, logs: Logs, zeros: Option<Zeros>) -> Option<Self> {
+        let mut out = Self { ratio: 1.0, interval: None, rounds, zeros, logs };
         let test = out.test(1);
         out.ratio = out.ratio_by(test)?;
         out.interval = out.within(test, 1.0 - CONFIDENCE);
@@ -119,17 +159,31 @@ impl Evidence {
     /// The test for one of so many comparisons. It follows from the number of rounds and of
     /// comparisons alone, never from what came out.
     pub(super) fn test(&self, comparisons: usize) -> Test {
-        let needed = (1.0 - CONFIDENCE) / comparisons.max(1) as f64 / ROOM;
         let smallest_p = match &self.logs {
             Logs::Paired(_) | Logs::Aligned(_) => ranks::smallest_signed_p(self.rounds),
             Logs::Apart(a, b) => ranks::smallest_sum_p(a.len(), b.len()),
         };
-        if smallest_p <= needed { Test::Ranks } else { Test::Student }
+        if smallest_p <= needed_p(comparisons) { Test::Ranks } else { Test::Student }
+    }
+
+    /// The fewest rounds with which something can be said among so many comparisons, where only
+    /// ranks can say it: rounds have a 0. `None` where none has.
+    pub(super) fn fewest_for_zeros(&self, comparisons: usize) -> Option<usize> {
+        let is_too_few = |n: &usize| ranks::smallest_signed_p(*n) > needed_p(comparisons);
+        self.has_zeros().then(|| (1..).take_while(is_too_few).count() + 1)
+    }
+
+    /// Whether both ends of an interval are ratios of figures above 0. An end that is not stands
+    /// for any ratio beyond the other rounds.
+    pub(super) fn has_ends(&self, interval: Interval) -> bool {
+        let is_seen = |end: f64| self.zeros.is_none_or(|zeros| zeros.is_seen(end.ln()));
+        is_seen(interval.low) && is_seen(interval.high)
     }
 
     /// The first over the second, as a test says; `None` without values.
     pub(super) fn ratio_by(&self, test: Test) -> Option<f64> {
         let log = match (&self.logs, test) {
+            _ if self.has_zeros() => self.with_zeros(),
             (Logs::Paired(logs), Test::Student) => mean(logs),
             (Logs::Aligned(aligned), Test::Student) => mean(aligned.differences()),
             _ => self.ranks().median(),
@@ -137,24 +191,29 @@ impl Evidence {
         log.map(f64::exp)
     }
 
-    /// The two-sided p-value; `None` with fewer than 2 rounds on a side.
+    /// The two-sided p-value; `None` with fewer than 2 rounds on a side, and of Student's where
+    /// rounds have a 0.
     pub(super) fn p(&self, test: Test) -> Option<f64> {
-        let student = self.student()?.p();
-        Some(match (&self.logs, test) {
+        let student = self.student().map(|student| student.p());
+        match (&self.logs, test) {
             (_, Test::Student) => student,
-            (Logs::Paired(_) | Logs::Aligned(_), Test::Ranks) => self.ranks().p(),
-            (Logs::Apart(..), Test::Ranks) => self.ranks().p().max(student),
-        })
+            (Logs::Paired(_) | Logs::Aligned(_), Test::Ranks) => Some(self.ranks().p()),
+            (Logs::Apart(..), Test::Ranks) => Some(self.ranks().p().max(student?)),
+        }
     }
 
     /// The interval of the ratio that leaves out 1 where the p-value is at most `outside`; `None`
     /// where there is none, or no end of it.
     pub(super) fn within(&self, test: Test, outside: f64) -> Option<Interval> {
-        let student = self.student()?.interval(outside);
+        let student = self.student().and_then(|student| student.interval(outside));
         let inner = match (&self.logs, test) {
             (Logs::Paired(_) | Logs::Aligned(_), Test::Student) => student?,
-            (Logs::Paired(_) | Logs::Aligned(_), Test::Ranks) => self.ranks().interval(outside)?,
             // It holds the ratio that it is shown with.
+            (Logs::Paired(_) | Logs::Aligned(_), Test::Ranks) if self.has_zeros() => {
+                let middle = self.with_zeros()?;
+                self.ranks().interval(outside)?.hull(Interval { low: middle, high: middle })
+            }
+            (Logs::Paired(_) | Logs::Aligned(_), Test::Ranks) => self.ranks().interval(outside)?,
             (Logs::Apart(..), Test::Student) => {
                 let middle = self.ranks().median()?;
                 student?.hull(Interval { low: middle, high: middle })
@@ -168,7 +227,7 @@ impl Evidence {
     /// The smallest difference that would be called with a probability of 80 %, as a share, if it
     /// is the only comparison and has this scatter: (t of the test + t of 80 %) standard errors (H.
     /// S. Bloom, "Minimum Detectable Effects", Evaluation Review 19(5), 1995). `None` with fewer
-    /// than 2 rounds on a side.
+    /// than 2 rounds on a side, and where rounds have a 0.
     #[must_use]
     pub fn could_have_seen(&self) -> Option<f64> {
         let student = self.student()?;
@@ -188,8 +247,28 @@ impl Evidence {
         }
     }
 
+    /// Whether rounds of the ratio have a 0.
+    fn has_zeros(&self) -> bool {
+        self.zeros.is_some_and(|zeros| zeros.are_in_ratios())
+    }
+
+    /// The estimate of ranks. Where it rests on rounds with a 0, it is the ratio of the sums over
+    /// all rounds; where one of these is 0, what stands for that.
+    fn with_zeros(&self) -> Option<f64> {
+        let zeros = self.zeros?;
+        let differences: &[f64] = match &self.logs {
+            Logs::Paired(logs) => logs,
+            Logs::Aligned(aligned) => aligned.differences(),
+            Logs::Apart(..) => &[],
+        };
+        let estimate = self.ranks().median().filter(|log| zeros.is_seen(*log));
+        estimate.or_else(|| zeros.of_sums()).or_else(|| median(differences))
+    }
+
+    /// `None` with fewer than 2 rounds on a side, and where rounds have a 0.
     fn student(&self) -> Option<Student> {
         match &self.logs {
+            _ if self.has_zeros() => None,
             Logs::Paired(logs) => Student::of(logs),
             Logs::Aligned(aligned) => Student::of(aligned.differences()),
             Logs::Apart(a, b) => Student::welch(a, b),

@@ -96,8 +96,8 @@ pub struct Comparison {
 /// q-value is at most 5 %.
 ///
 /// Then the interval is widened by the noise floor and the resolution, and it alone decides, from 3
-/// rounds on. It leaves out 1: there is a difference. It lies within what is of no interest: both
-/// are the same. Otherwise nothing is decided. A ratio that differs by less than the minimum effect
+/// rounds on. It leaves out 1: there is a difference. It lies within what is of no interest, and so
+/// does the difference of how often both are 0: both are the same. Otherwise nothing is decided. A ratio that differs by less than the minimum effect
 /// is no difference that is called, and its p-value counts as 1 above.
 #[must_use]
 pub fn judge(questions: &[Question]) -> Vec<Comparison> {
@@ -133,7 +133,7 @@ pub fn judge(questions: &[Question]) -> Vec<Comparison> {
             p,
             q: q[at].filter(|_| p.is_some()),
             test,
-            judgement: question.judgement(ratio, interval, shrinking),
+            judgement: question.judgement(ratio, interval, shrinking, tested),
         }
     };
     questions.iter().enumerate().map(one).collect()
@@ -175,10 +175,24 @@ impl Question {
         if self.minimum_effect > 0.0 { self.minimum_effect } else { SAME }
     }
 
-    /// What the interval says, before it is widened.
-    fn judgement(&self, ratio: f64, interval: Option<Interval>, shrinking: Shrinking) -> Judgement {
-        if self.evidence.rounds < FEWEST_TO_JUDGE {
-            return Judgement::TooFewRounds { needed: FEWEST_TO_JUDGE };
+    /// Whether an interval, widened, lies within what is of no interest. With rounds that have a 0
+    /// that is not enough: a path that stands still more often is not the same.
+    pub(super) fn is_same(&self, interval: Interval) -> bool {
+        let uneven = self.evidence.zeros.map_or(0.0, |zeros| zeros.uneven());
+        within(interval) <= self.same() && uneven <= self.same()
+    }
+
+    /// What the interval says, before it is widened, among so many comparisons.
+    fn judgement(
+        &self,
+        ratio: f64,
+        interval: Option<Interval>,
+        shrinking: Shrinking,
+        comparisons: usize,
+    ) -> Judgement {
+        let needed = self.evidence.fewest_for_zeros(comparisons).unwrap_or(FEWEST_TO_JUDGE);
+        if self.evidence.rounds < needed {
+            return Judgement::TooFewRounds { needed };
         }
         let Some(inner) = interval else { return Judgement::NotDecided { more_rounds: None } };
         let interval = self.widened(inner);
@@ -186,8 +200,12 @@ impl Question {
             return if interval.low > 1.0 { Judgement::Higher } else { Judgement::Lower };
         }
         let within = within(interval);
-        if within <= self.same() {
+        if self.is_same(interval) {
             return Judgement::Same { within };
+        }
+        // Nobody can say how an end that rests on rounds with a 0 moves, or how many are to come.
+        if !self.evidence.has_ends(inner) || within <= self.same() {
+            return Judgement::NotDecided { more_rounds: None };
         }
         Judgement::NotDecided { more_rounds: self.more_rounds(ratio, inner, shrinking) }
     }
@@ -217,7 +235,7 @@ impl Question {
 
 /// The share by which one of two figures is above the other, at the interval's further end. It does
 /// not depend on which of them is the baseline.
-pub(super) fn within(interval: Interval) -> f64 {
+fn within(interval: Interval) -> f64 {
     interval.high.max(interval.low.recip()) - 1.0
 }
 
@@ -304,7 +322,7 @@ pub fn sure_floor(same: &[Evidence]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{paired, unpaired};
+    use super::super::{paired, paired_rates, unpaired};
     use super::*;
 
     fn plain(evidence: Evidence) -> Question {
@@ -436,6 +454,52 @@ mod tests {
     fn a_difference_within_the_rounding_is_none() {
         let question = Question { resolution: 0.05, ..plain(about(1.03, 10)) };
         assert!(matches!(single(question).judgement, Judgement::NotDecided { .. }));
+    }
+
+    /// The rounds of `about(1.0, 40)`; in these the path is 0, in those the baseline.
+    fn standing_still(path: &[usize], baseline: &[usize]) -> Evidence {
+        let wiggle = |i: usize| 100.0 + 0.4 * ((i * 7) % 5) as f64 - 0.8;
+        let mut pairs: Vec<(f64, f64)> = (0..40).map(|i| (wiggle(i), 100.0)).collect();
+        path.iter().for_each(|at| pairs[*at].0 = 0.0);
+        baseline.iter().for_each(|at| pairs[*at].1 = 0.0);
+        paired_rates(&pairs).unwrap()
+    }
+
+    #[test]
+    fn who_stands_still_more_often_is_not_the_same() {
+        let one = single(plain(standing_still(&[5], &[])));
+        assert!(matches!(one.judgement, Judgement::Same { .. }), "1 of 40 rounds: {one:?}");
+        let both = single(plain(standing_still(&[1, 12, 23, 34], &[3, 15, 27, 39])));
+        assert!(matches!(both.judgement, Judgement::Same { .. }), "{both:?}");
+        let often = single(plain(standing_still(&[1, 12, 23, 34], &[])));
+        assert_eq!(often.judgement, Judgement::NotDecided { more_rounds: None }, "{often:?}");
+        assert!(within(often.interval.unwrap()) <= SAME, "the other rounds are the same");
+        // In half of the rounds: that is a difference, whatever the others say.
+        let half: Vec<usize> = (0..20).map(|i| 2 * i).collect();
+        let found = single(plain(standing_still(&half, &[])));
+        assert_eq!(found.judgement, Judgement::Lower);
+        let interval = found.interval.unwrap();
+        assert!((found.ratio - 0.5).abs() < 0.01 && interval.high == found.ratio, "{found:?}");
+        assert!(0.0 < interval.low && interval.low < 1e-3, "{found:?}");
+        assert_eq!(single(plain(standing_still(&[], &half))).judgement, Judgement::Higher);
+    }
+
+    #[test]
+    fn a_rate_of_0_needs_as_many_rounds_as_ranks_do() {
+        let with_0 = |rounds: usize| {
+            let mut pairs = vec![(50.0, 100.0); rounds];
+            pairs[0].0 = 0.0;
+            plain(paired_rates(&pairs).unwrap())
+        };
+        let few = single(with_0(7));
+        assert_eq!(few.judgement, Judgement::TooFewRounds { needed: 8 });
+        assert_eq!((few.p, few.q, few.interval), (None, None, None));
+        assert!((few.ratio - 0.5).abs() < 1e-9, "{few:?}");
+        let enough = single(with_0(8));
+        assert_eq!((enough.judgement, enough.test), (Judgement::Lower, Test::Ranks));
+        let mut many = vec![plain(about(1.0, 8)); 99];
+        many.push(with_0(8));
+        assert_eq!(judge(&many)[99].judgement, Judgement::TooFewRounds { needed: 14 });
     }
 
     #[test]

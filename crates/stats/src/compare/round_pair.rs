@@ -12,10 +12,34 @@ pub struct RoundPair {
 }
 
 impl RoundPair {
+    /// The baseline's figures, one or two.
+    pub(super) fn baselines(self) -> impl Iterator<Item = f64> {
+        [Some(self.baseline), self.twin].into_iter().flatten()
+    }
+
+    /// All figures, the path's first.
+    pub(super) fn figures(self) -> impl Iterator<Item = f64> {
+        std::iter::once(self.value).chain(self.baselines())
+    }
+
+    /// The mean of the baseline's figures.
+    pub(super) fn mean_baseline(self) -> f64 {
+        self.twin.map_or(self.baseline, |twin| f64::midpoint(self.baseline, twin))
+    }
+
     /// Whether all of it has a logarithm.
     pub(super) fn is_usable(self) -> bool {
-        let usable = |value: f64| value.is_finite() && value > 0.0;
-        usable(self.value) && usable(self.baseline) && self.twin.is_none_or(usable)
+        self.figures().all(|figure| figure.is_finite() && figure > 0.0)
+    }
+
+    /// Whether all of it can be a rate, which may be 0.
+    pub(super) fn is_of_rates(self) -> bool {
+        self.figures().all(|figure| figure.is_finite() && figure >= 0.0)
+    }
+
+    /// Whether all of it is 0.
+    pub(super) fn is_nothing(self) -> bool {
+        self.figures().all(|figure| figure == 0.0)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Settled comparisons: those that are clear already, and those that are out of reach.
 
-use super::judge::{FEWEST_TO_JUDGE, Question, within};
+use super::judge::{FEWEST_TO_JUDGE, Question};
 use crate::interval::CONFIDENCE;
 
 /// Rounds before the first look.
@@ -49,8 +49,12 @@ pub fn is_settled(question: &Question) -> bool {
     };
     let sure = question.widened(sure);
     let is_of_interest = question.is_of_interest(evidence.ratio);
-    if is_of_interest && !sure.contains(1.0) || within(sure) <= question.same() {
+    if is_of_interest && !sure.contains(1.0) || question.is_same(sure) {
         return true;
+    }
+    // Such an end says nothing of how many rounds are needed.
+    if !evidence.has_ends(likely) {
+        return false;
     }
     let size = evidence.ratio.ln().abs();
     let to_one = if is_of_interest { size } else { 0.0 };
@@ -100,6 +104,26 @@ mod tests {
         assert!(!settled(12, 1.1, 0.1, 0.0), "10 % and a scatter of 10 %: soon decided");
         assert!(settled(12, 1.025, 0.5, 0.0), "2.5 % and a scatter of 50 %: never");
         assert!(settled(30, 1.06, 0.01, 0.1), "the same within the 10 % that matter");
+    }
+
+    #[test]
+    fn rounds_with_a_rate_of_0_put_nothing_out_of_reach() {
+        let about = |ratio: f64, rounds: usize| -> Vec<(f64, f64)> {
+            (0..rounds).map(|i| (ratio * (1.0 + 0.01 * (i % 3) as f64), 1.01)).collect()
+        };
+        let settled = |pairs: &[(f64, f64)]| {
+            let evidence = super::super::paired_rates(pairs).unwrap();
+            is_settled(&Question { evidence, ..question(&[(1.0, 1.0)]) })
+        };
+        // The interval has no lower end yet, and it will have one with a few rounds more.
+        let mut pairs = about(1.0, 13);
+        (pairs[4].0, pairs[9].0) = (0.0, 0.0);
+        assert!(!settled(&pairs));
+        let mut clear = about(0.1, 30);
+        clear[4].1 = 0.0;
+        assert!(settled(&clear), "a tenth of the rate, and once the baseline stood still");
+        clear.truncate(6);
+        assert!(!settled(&clear), "too few for ranks");
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod held;
 mod method;
 mod noise;
 mod searched;
+mod stalls;
 mod stopped;
 
 /// Prints a line of a table.

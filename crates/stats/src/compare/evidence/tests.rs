@@ -23,6 +23,92 @@ fn a_missing_ratio_says_which_round_has_none() {
     assert_eq!(unpaired(&[1.0, 2.0], &[1.0, f64::NAN]), Err(NoRatio::Pair(3)));
 }
 
+/// Rounds that scatter by up to 2 % around a ratio.
+fn about(ratio: f64, rounds: usize) -> Vec<(f64, f64)> {
+    (0..rounds).map(|i| (100.0 * ratio + ((i * 7) % 5) as f64 - 2.0, 100.0)).collect()
+}
+
+#[test]
+fn a_rate_of_0_is_the_furthest_ratio_of_all() {
+    let mut pairs = about(1.1, 20);
+    pairs[7].0 = 0.0;
+    let found = paired_rates(&pairs).unwrap();
+    // As any other ratio that is far below the rest.
+    pairs[7].0 = 1e-30;
+    let low = paired(&pairs).unwrap();
+    assert_eq!((found.rounds, found.p(Test::Ranks)), (20, low.p(Test::Ranks)));
+    assert!(close(found.ratio, low.ratio) && found.interval == low.interval, "{found:?}");
+    let zeros = found.zeros.unwrap();
+    assert_eq!((zeros.path, zeros.path_trials, zeros.baseline, zeros.left_out), (1, 20, 0, 0));
+    // With a 0 of the baseline it is the highest.
+    pairs[7] = (110.0, 0.0);
+    let high = paired_rates(&pairs).unwrap();
+    assert!(high.p(Test::Ranks) < found.p(Test::Ranks) && high.ratio > found.ratio, "{high:?}");
+    assert!(paired(&pairs).is_err(), "what is no rate has no ratio");
+    assert_eq!(paired_rates(&[(1.0, 1.0), (-1.0, 0.0)]), Err(NoRatio::Pair(1)));
+}
+
+#[test]
+fn rounds_without_anything_are_left_out() {
+    let four = about(1.1, 4);
+    let all = [&four[..2], &[(0.0, 0.0)], &four[2..]].concat();
+    let (found, expected) = (paired_rates(&all).unwrap(), paired(&four).unwrap());
+    // The others have numbers, so Student's t is as good as without it.
+    assert_eq!((found.rounds, found.ratio), (4, expected.ratio));
+    assert_eq!(
+        (found.interval, found.p(Test::Student)),
+        (expected.interval, expected.p(Test::Student))
+    );
+    assert_eq!(found.zeros.map(|zeros| zeros.left_out), Some(1));
+    assert_eq!(paired_rates(&[(0.0, 0.0); 3]), Err(NoRatio::Pair(0)));
+    assert_eq!(paired_rates::<RoundPair>(&[]), Err(NoRatio::NoPairs));
+    assert_eq!(paired_rates(&four), Ok(expected), "without a 0 nothing changes");
+}
+
+#[test]
+fn with_a_rate_of_0_only_ranks_say_something() {
+    let mut pairs = about(0.5, 5);
+    pairs[1].0 = 0.0;
+    let few = paired_rates(&pairs).unwrap();
+    assert_eq!((few.interval, few.p(few.test(1)), few.could_have_seen()), (None, None, None));
+    assert!((few.ratio - 0.5).abs() < 0.05, "the estimate of ranks: {few:?}");
+    assert_eq!([1, 100].map(|n| few.fewest_for_zeros(n)), [Some(8), Some(14)]);
+    assert_eq!(paired(&about(0.5, 5)).unwrap().fewest_for_zeros(1), None);
+    // Of three rounds that estimate would rest on the one with 0.
+    let three = paired_rates(&[(50.0, 100.0), (0.0, 100.0), (50.0, 100.0)]).unwrap();
+    assert!(close(three.ratio, 1.0 / 3.0), "the sums: {three:?}");
+    // A path that never carries anything has the lowest ratio, and it is sure.
+    let none = paired_rates(&[(0.0, 100.0); 12]).unwrap();
+    let interval = none.interval.unwrap();
+    assert!(none.ratio < 1e-6 && 0.0 < interval.low && interval.high < 1e-6, "{none:?}");
+    assert!(!none.has_ends(interval));
+}
+
+#[test]
+fn either_trial_of_the_baseline_may_be_0() {
+    // Each side has the same figures, in another order. In one round one of the three is 0.
+    let figure = |i: usize| 100.0 + (i * 7 % 11) as f64 / 5.0;
+    let rounds = |zero: usize| -> Vec<RoundPair> {
+        let one = |i: usize| {
+            let mut figures = [figure(i), figure(i + 3), figure(i + 7)];
+            if i == 4 {
+                figures[zero] = 0.0;
+            }
+            let [value, baseline, twin] = figures;
+            RoundPair { value, baseline, twin: Some(twin) }
+        };
+        (0..33).map(one).collect()
+    };
+    let found = [0, 1, 2].map(|zero| paired_rates(&rounds(zero)).unwrap());
+    for one in &found {
+        let interval = one.interval.unwrap();
+        assert!(one.has_ends(interval) && interval.contains(1.0), "{one:?}");
+        assert!(0.98 < interval.low && interval.high < 1.02, "{one:?}");
+    }
+    let ratios = found.map(|one| one.ratio);
+    assert!(ratios[0] < ratios[1] && ratios[0] < ratios[2], "{ratios:?}");
+}
+
 #[test]
 fn students_t_is_the_textbooks() {
     // Logarithms 0.1, 0.2, 0.3: mean 0.2, error 0.1 / sqrt(3), t = 3.4641 with 2 degrees: p =
@@ -97,6 +183,26 @@ proptest! {
             prop_assert!(x.low <= one.ratio * 1.000_001 && one.ratio <= x.high * 1.000_001);
             let p = |found: &Evidence| found.p(found.test(1)).unwrap();
             prop_assert!((p(&one) - p(&other)).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn so_it_does_where_rates_are_0(
+        rates in prop::collection::vec((0u8..6, 1.0..1e3f64, 0u8..6, 1.0..1e3f64), 8..40),
+    ) {
+        let rate = |chance: u8, rate: f64| if chance == 0 { 0.0 } else { rate };
+        let pairs: Vec<(f64, f64)> =
+            rates.iter().map(|(a, x, b, y)| (rate(*a, *x), rate(*b, *y))).collect();
+        let swapped: Vec<(f64, f64)> = pairs.iter().map(|(a, b)| (*b, *a)).collect();
+        if let (Ok(one), Ok(other)) = (paired_rates(&pairs), paired_rates(&swapped)) {
+            prop_assert!((one.ratio.ln() + other.ratio.ln()).abs() < 1e-6);
+            prop_assert_eq!(one.p(one.test(1)), other.p(other.test(1)));
+            prop_assert_eq!(one.interval.is_some(), other.interval.is_some());
+            if let Some((x, y)) = one.interval.zip(other.interval) {
+                prop_assert!((x.low.ln() + y.high.ln()).abs() < 1e-6);
+                prop_assert!(x.low <= one.ratio && one.ratio <= x.high);
+                prop_assert_eq!(one.has_ends(x), other.has_ends(y));
+            }
         }
     }
 }
