@@ -160,12 +160,13 @@ printf '%s\n' "SKIP one: no \`runsc\` here" "noise" "SKIP two: no \`runsc\` here
   export HOPBENCH_REQUIRE_TOOLS=1
   printf '%s\n' "hopbench: without nginx: cannot install nginx-light: E: x" "more" >"$work/tools"
   without_tools "$work/tools"
+  echo 0 >"$work/go.h2spec.status"
   echo 1 >"$work/go.gvisor.status"
   printf 'begin\nhopbench: Go part gvisor: Go is not installed\n' >"$work/go.gvisor.log"
   without_go_parts "$work/go"
   without_cluster "\`quick\` leaves it out"
   check "what must run" "$(env | grep ^HOPBENCH_REQUIRE | sort | xargs)" "HOPBENCH_REQUIRE_ENVOY=1 HOPBENCH_REQUIRE_GVISOR=0 \
-HOPBENCH_REQUIRE_NETNS=1 HOPBENCH_REQUIRE_TOOLS=1"
+HOPBENCH_REQUIRE_H2SPEC=1 HOPBENCH_REQUIRE_NETNS=1 HOPBENCH_REQUIRE_TOOLS=1"
 )
 check "a line for each part" "$(tell_untested "$work/skips" "$work/none" | paste -sd '|')" \
   "SKIP nginx: cannot install nginx-light: E: x|SKIP gvisor (2 tests): Go part gvisor: Go is not installed|SKIP \

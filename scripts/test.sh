@@ -5,9 +5,9 @@
 # What cannot be installed or built here takes with it the tests that need it, one line each at the
 # end. These turn such a skip into a failure (`.ci/run` sets all of them): HOPBENCH_REQUIRE_NETNS
 # (namespaces), HOPBENCH_REQUIRE_TOOLS (nginx, a browser), HOPBENCH_REQUIRE_ENVOY,
-# HOPBENCH_REQUIRE_GVISOR, HOPBENCH_REQUIRE_CLUSTER, each =1. HOPBENCH_FUZZ_SECONDS=N also fuzzes
-# every target for N seconds. HOPBENCH_DIST=1 tests the binary of `make dist`, which has a limit of
-# size, in place of the one of `make build`.
+# HOPBENCH_REQUIRE_GVISOR, HOPBENCH_REQUIRE_H2SPEC, HOPBENCH_REQUIRE_CLUSTER, each =1.
+# HOPBENCH_FUZZ_SECONDS=N also fuzzes every target for N seconds. HOPBENCH_DIST=1 tests the binary
+# of `make dist`, which has a limit of size, in place of the one of `make build`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh

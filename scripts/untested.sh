@@ -35,12 +35,16 @@ without_tools() {
 
 # Takes up what build-go-parts.sh left behind: without_go_parts LOGS
 without_go_parts() {
-  local failed=""
-  if [ "$(cat "$1.gvisor.status")" -ne 0 ]; then
-    failed=1
-    untested gvisor 'gvisor|runsc' "$(tail -n 1 "$1.gvisor.log")"
-  fi
-  required HOPBENCH_REQUIRE_GVISOR "$failed"
+  local part failed
+  local -A pattern=([gvisor]='gvisor|runsc' [h2spec]=h2spec)
+  for part in gvisor h2spec; do
+    failed=""
+    if [ "$(cat "$1.$part.status")" -ne 0 ]; then
+      failed=1
+      untested "$part" "${pattern[$part]}" "$(tail -n 1 "$1.$part.log")"
+    fi
+    required "HOPBENCH_REQUIRE_${part^^}" "$failed"
+  done
 }
 
 # Says what is untested, a line for each part and one for each other reason, by the SKIP lines of

@@ -106,8 +106,8 @@ impl FrameHead {
         self.flags & flag != 0
     }
 
-    /// Whether it is on a stream though it is about the connection, or the other way round (RFC 9113,
-    /// 6).
+    /// Whether it is on a stream though it is about the connection, or the other way round (RFC
+    /// 9113, 6).
     pub(super) fn is_misplaced(self) -> bool {
         match self.kind {
             FrameKind::Settings | FrameKind::Ping | FrameKind::GoAway => self.stream != 0,

@@ -26,8 +26,8 @@ pub(super) const RECEIVE_BYTES: usize = 32 * 1024;
 /// The window of a stream and of a connection, bytes: what other clients take, and no limit.
 pub(in crate::workloads) const WINDOW_BYTES: u32 = 1 << 24;
 
-/// Whether a field, in lower case, is of a connection of HTTP/1.1: a message of HTTP/2 must not have
-/// it. One that may have `te` says it itself.
+/// Whether a field, in lower case, is of a connection of HTTP/1.1: a message of HTTP/2 must not
+/// have it. One that may have `te` says it itself.
 pub(in crate::workloads) fn is_of_http_1(name: &str) -> bool {
     name == "te" || h2::is_of_http_1(name.as_bytes())
 }
