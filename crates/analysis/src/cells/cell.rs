@@ -136,6 +136,9 @@ pub(crate) struct Pairs {
     pub(crate) apart: usize,
     /// Rounds in which the testbed changed here or there.
     pub(crate) disturbed: usize,
+    /// Rounds that were measured here and there, without a value here, and with one here but none
+    /// there.
+    pub(crate) without: [usize; 2],
 }
 
 /// The cores of components, each in the place of its name; a new name gets a new place.
@@ -345,10 +348,11 @@ impl Cell {
             };
             let (value, (baseline, twin)) = (value(here), other_value(there));
             if !value.is_finite() || !baseline.is_finite() {
+                out.without[usize::from(value.is_finite())] += 1;
                 continue;
             }
             // A twin without the figure says nothing against the baseline's.
-            let twin = twin.filter(|twin| twin.is_finite() && *twin > 0.0);
+            let twin = twin.filter(|twin| twin.is_finite());
             if here.disturbed || there.disturbed {
                 out.disturbed += 1;
             } else if here.session == there.session {

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use hopbench_model::{Plan, Record, RunFile, TrialOutcome};
 use hopbench_stats::{
-    Evidence, FEWEST_TO_JUDGE, Judgement, Question, RoundPair, noise_floor, paired, round_effects,
-    summary, trend,
+    Evidence, FEWEST_TO_JUDGE, Judgement, Question, RoundPair, noise_floor, round_effects, summary,
+    trend,
 };
 use serde::Serialize;
 
@@ -18,6 +18,7 @@ pub use self::machine::NoiseMachine;
 
 use self::drift::drift;
 use self::machine::limits;
+use super::against::evidence_of;
 use super::batches::pool;
 use super::cell::Cell;
 use crate::figures::Better::{Higher, Neither};
@@ -188,7 +189,7 @@ struct Measured<'a> {
 
 impl<'a> Measured<'a> {
     fn of(workload: &'a str, figure: &'a Figure, pairs: Vec<RoundPair>) -> Option<Self> {
-        let evidence = paired(&pairs).ok()?;
+        let evidence = evidence_of(figure, &pairs).ok()?;
         Some(Self { workload, figure, pairs, evidence })
     }
 

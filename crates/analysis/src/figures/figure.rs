@@ -134,6 +134,15 @@ impl Figure {
         }
     }
 
+    /// Whether it is a rate, so that 0 says something: nothing came in the window. A share of 0 is
+    /// what one hopes for, and a latency or a cost of 0 is none.
+    pub(crate) fn is_rate(&self) -> bool {
+        match self.source {
+            Source::Metric(name) | Source::Asked(name) => name.ends_with("_per_s"),
+            _ => false,
+        }
+    }
+
     /// Whether it is a latency. That of a saturated path says how long the trial was, and nothing
     /// about the path.
     pub(crate) fn is_latency(&self) -> bool {

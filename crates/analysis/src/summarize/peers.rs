@@ -1,9 +1,10 @@
 //! The figures of tools of others in relation to ours.
 
-use hopbench_stats::{Question, paired};
+use hopbench_stats::Question;
 
 use super::open::{Open, Place};
 use crate::cells::Cell;
+use crate::cells::against::evidence_of;
 use crate::figures::{Better, Figure, Kind};
 use crate::run_data::{RunData, Workload};
 use crate::summary::{PeerComparison, PeerSummary, RatioSummary, Spread, Verdict, WorkloadSummary};
@@ -82,7 +83,7 @@ fn compared(
         let (their, our) = (index, our_index);
         let pairs =
             their_cell.pairs_of(our_cell, |round| round.figures[their], |round| round.figures[our]);
-        let evidence = paired(&pairs.values).ok()?;
+        let evidence = evidence_of(figure, &pairs.values).ok()?;
         let spread = Spread::with(evidence.ratio, evidence.interval, evidence.rounds);
         let is_late = our_cell.is_generator_limited();
         let ratio = RatioSummary {

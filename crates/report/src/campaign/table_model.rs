@@ -182,13 +182,13 @@ pub(crate) fn full_remark(cell: &CellSummary) -> String {
     [remark(cell), width].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// What is missing from the comparisons of a workload, a line a reason: `bulk: no ratio: 0 in round
-/// 2 (eni, overlay)`.
+/// What is missing from the comparisons of a workload, a line a reason: `comparison of bulk: 2
+/// rounds not compared: the testbed changed meanwhile (eni, overlay)`.
 pub(crate) fn gaps(workload: &WorkloadSummary) -> Vec<String> {
     let name = |cell: &CellSummary| {
         [cell.path.as_str(), &cell.point_label].join(" ").trim_end().to_owned()
     };
     let lines =
         grouped(workload.cells.iter().map(|cell| (note(workload, cell).to_owned(), name(cell))));
-    lines.into_iter().map(|line| format!("{}: {line}", workload.name)).collect()
+    lines.into_iter().map(|line| format!("comparison of {}: {line}", workload.name)).collect()
 }

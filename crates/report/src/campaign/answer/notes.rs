@@ -26,9 +26,7 @@ pub(super) fn all(summary: &Summary) -> Vec<String> {
         out.push(format!("not measured: {cells} of {}: {}", skipped.path, skipped.reason));
     }
     for workload in &summary.workloads {
-        out.extend(
-            table_model::gaps(workload).into_iter().map(|gap| format!("not compared: {gap}")),
-        );
+        out.extend(table_model::gaps(workload));
     }
     for search in &summary.searches {
         let doubtful =

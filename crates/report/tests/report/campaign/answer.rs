@@ -76,7 +76,8 @@ fn a_verdict_keeps_its_meaning_in_short() {
         (Outcome::NoiseFloor, 0.9, "?"),
         (Outcome::MinimumEffect, 0.99, "same"),
         (Outcome::TooFewRounds, 0.5, "?"),
-        (Outcome::Generator, 0.5, "?"),
+        (Outcome::Generator, 0.5, "late"),
+        (Outcome::NoRatio, 0.5, "no ratio"),
     ];
     for (path, (outcome, ratio, _)) in outcomes.iter().enumerate() {
         let cell =
@@ -86,7 +87,12 @@ fn a_verdict_keeps_its_meaning_in_short() {
         found.verdict.as_mut().unwrap().outcome = *outcome;
         cell.generator_limited = *outcome == Outcome::Generator;
     }
+    let alone = names[outcomes.len() + 1].as_str();
+    let cell = said.workloads[0].cells.iter_mut().find(|cell| cell.path == alone).unwrap();
+    cell.figures[0].ratio = None;
+    cell.figures[0].note = "no ratio: 0 in round 5".to_owned();
     let screen = Screen::default().text(&said);
+    assert_eq!(row(&screen, alone)[..2], ["no", "ratio"], "{screen}");
     for (path, (outcome, _, text)) in outcomes.iter().enumerate() {
         let marked = row(&screen, &names[path + 1])[0..text.split(' ').count()].join(" ");
         let mark = if *outcome == Outcome::Generator { "!" } else { "" };
@@ -102,11 +108,14 @@ fn a_verdict_keeps_its_meaning_in_short() {
         "minimum_effect",
         "too_few_rounds",
         "generator",
+        "no_ratio",
     ];
     assert_eq!(names, agreed);
     for legend in [
         "better: higher throughput",
         "? not decided",
+        "late: the load generator was the limit",
+        "no ratio: see the notes and details",
         "same: no difference that matters",
         "! doubtful",
     ] {
@@ -183,7 +192,8 @@ fn the_sign_of_a_load_is_that_of_its_outcome_and_not_of_its_words() {
     for (outcome, sign) in [
         (Outcome::MinimumEffect, "same"),
         (Outcome::NotDecided, "?"),
-        (Outcome::OtherSession, "?"),
+        (Outcome::Generator, "late"),
+        (Outcome::OtherSession, "no ratio"),
         (Outcome::Less, "lower"),
     ] {
         let overlay =
@@ -192,7 +202,8 @@ fn the_sign_of_a_load_is_that_of_its_outcome_and_not_of_its_words() {
         (comparison.outcome, comparison.ratio) = (outcome, None);
         comparison.text = "words".to_owned();
         let screen = Screen::default().text(&said);
-        assert_eq!(row(&screen, "overlay")[1], sign, "{screen}");
+        let told = row(&screen, "overlay")[1..].join(" ");
+        assert!(told.starts_with(sign), "{told}, not {sign}:\n{screen}");
     }
 }
 

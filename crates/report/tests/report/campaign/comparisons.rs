@@ -1,7 +1,7 @@
 //! Comparisons of paths in reports: what is left out and why, and that every page says so.
 
 use hopbench_model::{Failure, Record, Warning, WarningKind, point_label};
-use hopbench_report::campaign::Summary;
+use hopbench_report::campaign::{Outcome, Summary};
 
 use super::figures::{figure, made};
 use super::{fixture, render, summary};
@@ -114,16 +114,43 @@ fn cells_without_a_common_session_have_no_ratio() {
 }
 
 #[test]
-fn a_round_with_nothing_has_no_ratio_and_says_so() {
-    let none = made(&[(8e9, 4e9), (8e9, 0.0), (8e9, 4e9)]);
-    let estimate = compared(&summary(&none)).clone();
-    assert!(estimate.ratio.is_none());
-    assert_eq!(estimate.note, "no ratio: 0 in round 2");
-    for format in ["table", "markdown", "csv", "html", "json"] {
-        assert!(render(&none, format).contains("no ratio: 0 in round 2"), "{format}");
+fn a_round_with_nothing_is_the_furthest_and_every_page_says_so() {
+    // In one round nothing came through the path, in another nothing on either.
+    let mut rates = vec![(8e9, 4e9); 13];
+    (rates[1].1, rates[6]) = (0.0, (0.0, 0.0));
+    let found = made(&rates);
+    let estimate = compared(&summary(&found)).clone();
+    let ratio = estimate.ratio.unwrap();
+    let verdict = ratio.verdict.unwrap();
+    assert_eq!(
+        (verdict.outcome, verdict.text.as_str()),
+        (Outcome::Worse, "slower by 50 % [50, 50]")
+    );
+    assert_eq!((ratio.spread.unwrap().rounds, ratio.test), (12, Some("ranks")));
+    let note = "0 in 2 of 13 trials, the baseline in 1 of 13; 1 round not compared: all are 0";
+    assert_eq!(estimate.note, note);
+    for format in ["screen", "table", "markdown", "csv", "html", "json"] {
+        let page = render(&found, format).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(page.contains("0 in 2 of 13 trials"), "{format}: {page}");
     }
-    let base = made(&[(8e9, 4e9), (8e9, 4e9), (0.0, 4e9)]);
-    assert_eq!(compared(&summary(&base)).note, "no ratio: the baseline is 0 in round 3");
+    assert!(render(&found, "screen").contains("-50 %"));
+}
+
+#[test]
+fn with_few_rounds_one_with_nothing_leaves_no_verdict() {
+    let few = summary(&made(&[(8e9, 4e9), (8e9, 0.0), (8e9, 4e9)]));
+    let estimate = compared(&few).clone();
+    let ratio = estimate.ratio.unwrap();
+    assert_eq!(ratio.verdict.unwrap().text, "too few rounds (8 needed)");
+    let spread = ratio.spread.unwrap();
+    assert!((spread.median - 1.0 / 3.0).abs() < 1e-9, "the sums: {spread:?}");
+    assert_eq!((spread.low, spread.rounds, ratio.p), (None, 3, None));
+    assert_eq!(estimate.note, "0 in 1 of 3 trials, the baseline in 0 of 3");
+    let base = summary(&made(&[(8e9, 4e9), (8e9, 4e9), (0.0, 4e9)]));
+    assert_eq!(compared(&base).note, "0 in 0 of 3 trials, the baseline in 1 of 3");
+    let nothing = summary(&made(&[(0.0, 0.0); 3]));
+    assert_eq!(compared(&nothing).note, "no ratio: 0 in round 1");
+    assert!(compared(&nothing).ratio.is_none());
     let good = summary(&made(&[(8e9, 4e9)]));
     assert!(
         good.workloads[0]

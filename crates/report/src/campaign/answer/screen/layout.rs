@@ -243,7 +243,7 @@ fn styled(text: &str, value: &Value, is_styled: bool) -> String {
         | Value::Failed
         | Value::Unproved
         | Value::Saturated(_) => BOLD,
-        Value::NotDecided | Value::Absent | Value::Same => DIM,
+        Value::NotDecided | Value::Late | Value::NoRatio | Value::Absent | Value::Same => DIM,
         Value::Effect { .. } | Value::Figure(_) => "",
     };
     if is_styled && !style.is_empty() { format!("{style}{text}{PLAIN}") } else { text.to_owned() }

@@ -21,8 +21,12 @@ pub(crate) enum Value {
     },
     /// No difference that matters: the verdict says so.
     Same,
-    /// Nothing was decided.
+    /// Nothing is decided yet: more rounds can decide it.
     NotDecided,
+    /// The load generator was the limit, so there is no verdict.
+    Late,
+    /// There is nothing to divide, or by which.
+    NoRatio,
     /// The path did not carry the rate that was asked for: `saturated at 3909/s`.
     Saturated(String),
     /// It was not measured.
@@ -54,16 +58,13 @@ impl Value {
             Some(Outcome::Same | Outcome::MinimumEffect) => Self::Same,
             // What has no direction is neither a gain nor a loss.
             Some(Outcome::More | Outcome::Less) => Self::Figure(change()),
-            Some(
-                Outcome::NotDecided
-                | Outcome::NoiseFloor
-                | Outcome::TooFewRounds
-                | Outcome::Generator
-                | Outcome::Saturated
-                | Outcome::OtherSession
-                | Outcome::NoRatio,
-            )
-            | None => Self::NotDecided,
+            Some(Outcome::NotDecided | Outcome::NoiseFloor | Outcome::TooFewRounds) => {
+                Self::NotDecided
+            }
+            Some(Outcome::Generator) => Self::Late,
+            Some(Outcome::Saturated | Outcome::OtherSession | Outcome::NoRatio) | None => {
+                Self::NoRatio
+            }
         }
     }
 
@@ -73,6 +74,8 @@ impl Value {
             Self::Figure(text) | Self::Effect { text, .. } | Self::Saturated(text) => text,
             Self::Same => "same",
             Self::NotDecided => "?",
+            Self::Late => "late",
+            Self::NoRatio => "no ratio",
             Self::Absent => ".",
             Self::Failed => "error",
             Self::Unproved => "unproved",

@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 
 use hopbench_analysis::{
-    CellSummary, FailureSummary, FigureSummary, Outcome, PathSummary, Summary, WorkloadSummary,
+    Better, CellSummary, FailureSummary, FigureSummary, Outcome, PathSummary, Summary,
+    WorkloadSummary,
 };
 
 use super::super::text::asked;
@@ -101,6 +102,10 @@ impl Spot<'_> {
 
     /// Whether a comparison has a verdict that says something, or will have one.
     fn is_judged(&self, summary: &Summary, is_open: bool) -> bool {
+        // What has no good direction gets no verdict.
+        if self.figure.better == Better::Neither {
+            return false;
+        }
         let all = summary.paths.iter().enumerate();
         let mut references = all.filter(|(_, path)| path.is_reference).map(|(index, _)| index);
         if is_open {
@@ -145,7 +150,12 @@ fn column(summary: &Summary, spot: &Spot<'_>, is_open: bool) -> (Column, Vec<Cel
                 let unit = spot.workload.rate_unit;
                 Value::Figure(asked(unit, spot.figure.name, estimate.spread.median))
             }
-            (Some(_), _) => ratio.map_or(Value::NotDecided, Value::of),
+            (Some(estimate), _) => match ratio {
+                Some(ratio) => Value::of(ratio),
+                // Its baseline may be still to come.
+                None if is_open && estimate.note.is_empty() => Value::NotDecided,
+                None => Value::NoRatio,
+            },
         };
         let ratio = ratio.and_then(|ratio| ratio.spread).map(|spread| spread.median);
         ranks.push(match &value {

@@ -37,6 +37,7 @@ fn alone(summary: &Summary, search: &SearchSummary) -> Table {
         if is_knee { path.value_comparison.clone() } else { path.comparison.clone() }
     };
     let is_compared = search.paths.iter().any(|path| compared(path).is_some());
+    let is_over = search.paths.iter().all(|path| path.outcome.is_some());
     let labels: Vec<(&'static str, &'static str)> = search
         .shown
         .iter()
@@ -60,6 +61,7 @@ fn alone(summary: &Summary, search: &SearchSummary) -> Table {
             let value = match compared(path) {
                 Some(comparison) => standing(&comparison),
                 None if is_baseline => Value::Figure(String::new()),
+                None if is_over => Value::NoRatio,
                 None => Value::NotDecided,
             };
             cells.push(Cell::plain(value));
@@ -148,6 +150,8 @@ fn standing(comparison: &LoadComparison) -> Value {
         Outcome::More => differs(true, "higher"),
         Outcome::Less => differs(false, "lower"),
         Outcome::Same | Outcome::MinimumEffect => Value::Same,
+        Outcome::Generator => Value::Late,
+        Outcome::OtherSession | Outcome::NoRatio => Value::NoRatio,
         _ => Value::NotDecided,
     }
 }

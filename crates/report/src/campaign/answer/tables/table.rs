@@ -98,6 +98,8 @@ pub(in super::super) fn legend(tables: &[Table]) -> Vec<String> {
     let signs = [
         (Value::Same, "same: no difference that matters"),
         (Value::NotDecided, "? not decided"),
+        (Value::Late, "late: the load generator was the limit"),
+        (Value::NoRatio, "no ratio: see the notes and details"),
         (Value::Absent, ". not measured"),
         (Value::Failed, "error: no trial left a figure"),
         (Value::Unproved, "unproved: the traffic did not take the path"),
