@@ -320,8 +320,8 @@ fn a_frame_that_is_wrong_costs_as_little_as_it_can() {
 fn a_head_that_depends_on_itself_ends_its_stream_alone() {
     let fields = block(&PLAIN);
     for (padding, parent, expected) in [
-        (&[][..], 1, Resets(Farewell::Protocol)),
-        (&[0], 1, Resets(Farewell::Protocol)),
+        (&[0_u8][..], 1_u8, Resets(Farewell::Protocol)),
+        (&[], 1, Resets(Farewell::Protocol)),
         (&[], 0, Answers),
         (&[0], 3, Answers),
     ] {
