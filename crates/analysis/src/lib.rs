@@ -17,8 +17,8 @@
 //!   `hopbench_stats::rounds_interval`. A percentile is the median of the rounds' percentiles. A
 //!   minimum or maximum is that of all rounds.
 //! - A comparison is the ratio to the baseline path at the same point, round by round
-//!   (`hopbench_stats::paired`, `paired_rates`). It uses the rounds that both measured in one session
-//!   of the run.
+//!   (`hopbench_stats::paired` and `paired_rates`). It uses the rounds that both measured in one
+//!   session of the run.
 //! - All comparisons are judged together (`hopbench_stats::judge`). The noise floor is what the
 //!   baseline and its twin surely differ by.
 //! - A record is in no figure if it is incomplete or in error, as the run decided. It is listed.

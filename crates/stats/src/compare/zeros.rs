@@ -7,8 +7,10 @@
 //! Tests of ranks need no more than the order. So a number stands for 0 that is far below the
 //! logarithms of all other figures. How far below does not change a p-value. It is the same number
 //! for every figure of a comparison, and it is made of all of them alike. So the figures of a round
-//! can still change places, and the tests keep their level. Which side had the 0 counts, as it must:
-//! to leave such rounds out would make a path that often stands still as good as any other.
+//! can still change places, and the tests keep their level. Such worst ranks are those of J. M.
+//! Lachin ("Worst-Rank Score Analysis with Informatively Missing Observations in Clinical Trials",
+//! Controlled Clinical Trials 20(5), 1999). Which side had the 0 counts, as it must. To leave out
+//! such rounds would make a path that often stands still as good as any other.
 //!
 //! A mean or a standard deviation of such numbers means nothing, so Student's t is not taken.
 

@@ -137,6 +137,21 @@ fn a_round_with_nothing_is_the_furthest_and_every_page_says_so() {
 }
 
 #[test]
+fn rounds_with_nothing_leave_a_cell_open_until_it_is_clear() {
+    let is_settled = |rates: &[(f64, f64)]| !super::campaign(&made(rates)).settled().is_empty();
+    let about = |ratio: f64, rounds: u32| -> Vec<(f64, f64)> {
+        (0..rounds).map(|round| (8e9, ratio * 8e9 * (1.0 + 0.01 * f64::from(round % 3)))).collect()
+    };
+    let mut same = about(1.0, 13);
+    assert!(is_settled(&same));
+    (same[4].1, same[9].1) = (0.0, 0.0);
+    assert!(!is_settled(&same), "the interval has no lower end");
+    let mut clear = about(0.1, 30);
+    clear[4].0 = 0.0;
+    assert!(is_settled(&clear), "a tenth of the rate, and once the baseline stood still");
+}
+
+#[test]
 fn with_few_rounds_one_with_nothing_leaves_no_verdict() {
     let few = summary(&made(&[(8e9, 4e9), (8e9, 0.0), (8e9, 4e9)]));
     let estimate = compared(&few).clone();
