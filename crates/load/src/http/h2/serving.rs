@@ -41,6 +41,8 @@ pub struct Serving {
     /// The beginning of a frame.
     input: Vec<u8>,
     out: Outbox,
+    /// Bytes of the settings that have to come first, until something was sent.
+    greeting: usize,
     streams: Streams,
     /// Streams that are to be answered.
     due: VecDeque<u32>,
@@ -85,6 +87,7 @@ impl Serving {
             decoder: HpackDecoder::new(MOST_FIELDS_BYTES),
             has_begun: false,
             input: Vec::new(),
+            greeting: out.len(),
             out: Outbox::new(out),
             streams: Streams::new(),
             due: VecDeque::new(),
@@ -176,6 +179,7 @@ impl Serving {
 
     /// So many of them were sent.
     pub fn sent(&mut self, bytes: usize) {
+        self.greeting = 0;
         self.out.sent(bytes);
     }
 
@@ -185,7 +189,7 @@ impl Serving {
         self.streams.clear();
         // Answers that nobody has begun to read are not worth their memory.
         if !self.out.has_begun() {
-            self.out = Outbox::default();
+            self.out = Outbox::new(self.out.unsent()[..self.greeting].to_vec());
         }
         frame::write(FrameKind::GoAway, 0, 0, &content, self.out.tail());
     }

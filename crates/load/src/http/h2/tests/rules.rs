@@ -343,6 +343,23 @@ fn a_head_that_depends_on_itself_ends_its_stream_alone() {
     }
 }
 
+/// Whatever a client begins with, the server begins with its settings.
+#[test]
+fn settings_come_ahead_of_a_farewell() {
+    for first in [&b"PRI * HTTP/2.0\r\n\r\nXX"[..], b"GET / HTTP/1.1\r\n\r\n"] {
+        let mut server = Serving::new(ServingBounds::of_strangers(0));
+        let why = server.receive(first, 0).unwrap_err();
+        server.end(why);
+        let kind = |at: usize| {
+            let head = server.outgoing()[at..].first_chunk().unwrap();
+            FrameHead::read(head)
+        };
+        let settings = kind(0);
+        assert_eq!((why, settings.kind), (Farewell::Protocol, FrameKind::Settings));
+        assert_eq!(kind(9 + settings.length).kind, FrameKind::GoAway);
+    }
+}
+
 /// However many streams a connection had, it holds what it held.
 #[test]
 fn streams_that_are_over_take_no_memory() {
