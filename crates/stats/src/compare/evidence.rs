@@ -80,8 +80,8 @@ pub fn paired<P: Into<RoundPair> + Copy>(pairs: &[P]) -> Result<Evidence, NoRati
 /// baseline is has the highest, and one in which all are 0 is left out. With such a round the test
 /// is that of ranks, which needs their order only. With too few rounds for it there is neither a
 /// p-value nor an interval. The ratio is the estimate of the test. Where that rests on rounds with
-/// a 0, as where more than about three of ten have one, it is the ratio of the sums over all rounds,
-/// and the interval reaches to it.
+/// a 0, as where more than about three of ten have one, it is the ratio of the sums over all
+/// rounds, and the interval reaches to it.
 ///
 /// # Errors
 /// [`NoRatio`] without pairs, or when a value or a baseline is not finite or below 0. If all values

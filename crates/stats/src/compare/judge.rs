@@ -96,9 +96,13 @@ pub struct Comparison {
 /// q-value is at most 5 %.
 ///
 /// Then the interval is widened by the noise floor and the resolution, and it alone decides, from 3
-/// rounds on. It leaves out 1: there is a difference. It lies within what is of no interest, and so
-/// does the difference of how often both are 0: both are the same. Otherwise nothing is decided. A ratio that differs by less than the minimum effect
+/// rounds on. It leaves out 1: there is a difference. It lies within what is of no interest: both
+/// are the same. Otherwise nothing is decided. A ratio that differs by less than the minimum effect
 /// is no difference that is called, and its p-value counts as 1 above.
+///
+/// Where a rate was 0 in some rounds (see [`paired_rates`](super::paired_rates)), only ranks can
+/// decide, and too few rounds for them decide nothing. Both are the same only if the shares of
+/// trials with a 0, too, differ by no more than is of interest.
 #[must_use]
 pub fn judge(questions: &[Question]) -> Vec<Comparison> {
     let counted: Vec<usize> = (0..questions.len())
