@@ -131,7 +131,7 @@ impl Http {
             throttle: shared.throttle.clone(),
             server_work_ns: shared.limits.server_work_ns.unwrap_or(0),
             bounds: shared.limits.strangers(),
-            tls: shared.tls.as_ref().map(|tls| Arc::clone(&tls.server)),
+            tls: shared.server_tls(),
             ..TargetContext::new(Arc::new(waker))
         };
         let (workers, acceptor) = target(&context)?;

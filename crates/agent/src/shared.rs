@@ -7,6 +7,8 @@ use hopbench_control::conductor::RunKey;
 use hopbench_control::tls::OwnCertificate;
 use hopbench_load::Throttle;
 use hopbench_model::Job;
+use rustls::ServerConfig;
+use rustls::sign::SingleCertAndKey;
 
 use crate::http_acceptor::HttpAcceptor;
 use crate::limits::Limits;
@@ -22,7 +24,7 @@ pub(crate) struct Shared {
     pub(crate) limits: Limits,
     pub(crate) throttle: Option<Arc<Throttle>>,
     /// What its flows and HTTP targets show over TLS.
-    pub(crate) tls: Option<OwnCertificate>,
+    own_certificate: Option<OwnCertificate>,
     /// Worker threads of all trials.
     pub(crate) threads: Arc<ThreadLimit>,
     /// Whether a trial may open connections: an agent behind a port is not sent against others
@@ -35,6 +37,16 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// How its servers speak TLS; `None`: they cannot.
+    pub(crate) fn server_tls(&self) -> Option<Arc<ServerConfig>> {
+        self.own_certificate.as_ref().map(|own| Arc::clone(&own.server))
+    }
+
+    /// What its clients show where a certificate is asked for; `None`: nothing.
+    pub(crate) fn client_certificate(&self) -> Option<Arc<SingleCertAndKey>> {
+        self.own_certificate.as_ref().map(|own| Arc::clone(&own.certificate))
+    }
+
     /// Whether threads or flows of this job would find no room now.
     pub(crate) fn lacks_room(&self, job: &Job) -> bool {
         self.threads.lacks(job) || self.flow_router.lacks(job.connections)
@@ -52,7 +64,7 @@ impl Shared {
             http_acceptor: Arc::default(),
             throttle: limits.throttle().map(Arc::new),
             // No key makes the library refuse it; without one, handshakes find nobody.
-            tls: OwnCertificate::new().ok(),
+            own_certificate: OwnCertificate::new().ok(),
             threads: ThreadLimit::new(limits.threads),
             limits,
             may_be_client,

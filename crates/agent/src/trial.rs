@@ -145,8 +145,8 @@ impl ActiveTrial {
             handshake: handshake.clone().map(|handshake| -> Arc<dyn HandshakeCodec> { handshake }),
             credential: order::credential(prepare, workload),
             server_work_ns: shared.limits.server_work_ns.unwrap_or(0),
-            tls: shared.tls.as_ref().map(|tls| Arc::clone(&tls.server)),
-            certificate: shared.tls.as_ref().map(|tls| Arc::clone(&tls.certificate)),
+            tls: shared.server_tls(),
+            certificate: shared.client_certificate(),
             peer_clock_offset_ns: prepare.peer_clock_offset_ns,
             shared_clock: prepare.shared_clock,
             stays: prepare.stays && hopbench_load::stays(workload, &job),
@@ -267,10 +267,7 @@ impl ActiveTrial {
         self.report.start_late_ns = clock::now().saturating_sub(load_start);
         self.report.window_start_ns = window_start;
         self.phase = Phase::WarmUp;
-        self.next_tick = window_start
-            .saturating_sub(timing.warmup_ns)
-            .saturating_add(timing.interval_ns)
-            .min(window_start);
+        self.next_tick = load_start.saturating_add(timing.interval_ns).min(window_start);
         if let Some(workers) = &self.workers {
             workers.wake();
         }
