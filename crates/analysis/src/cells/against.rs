@@ -150,7 +150,7 @@ fn compare(
     } else if figure.is_cpu_of_an_end() && here.proxies() != base.proxies() {
         let notes = [TAKEN_OVER, &out.estimate.note].into_iter().filter(|text| !text.is_empty());
         out.estimate.note = notes.collect::<Vec<_>>().join("; ");
-    } else if evidence.interval.is_some()
+    } else if (evidence.interval.is_some() || evidence.zeros.is_some())
         && (here.cell.is_generator_limited() || base.cell.is_generator_limited())
     {
         ratio.verdict = Some(Verdict::generator());

@@ -209,9 +209,9 @@ impl<'a> Measured<'a> {
             self.evidence.could_have_seen().filter(|_| self.evidence.rounds >= FEWEST_TO_JUDGE);
         // How long it took to see that much of this workload.
         let known = could_have_seen.zip(rounds_ns);
-        let middle: Vec<f64> =
-            self.pairs.iter().map(|pair| (pair.value * pair.baseline).sqrt()).collect();
-        let moved = trend(&middle);
+        let middle = self.pairs.iter().map(|pair| (pair.value * pair.baseline).sqrt());
+        // A machine that stands still is another question than one that becomes slower.
+        let moved = trend(&middle.filter(|middle| *middle > 0.0).collect::<Vec<_>>());
         let interval = self.evidence.interval;
         Some(NoiseFigure {
             workload: self.workload.to_owned(),
@@ -243,7 +243,8 @@ fn in_minutes((seen, ns): (f64, f64)) -> [(u32, f64); 3] {
 /// Standard deviation (n - 1) over mean; 0 with one value.
 fn variation(values: &[f64]) -> f64 {
     let n = values.len() as f64;
-    let parts = summary::mean(values).zip(summary::stddev(values)).filter(|_| values.len() > 1);
+    let parts = summary::mean(values).zip(summary::stddev(values));
+    let parts = parts.filter(|(mean, _)| values.len() > 1 && *mean > 0.0);
     parts.map_or(0.0, |(mean, deviation)| deviation * (n / (n - 1.0)).sqrt() / mean)
 }
 

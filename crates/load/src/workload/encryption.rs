@@ -1,8 +1,8 @@
 //! The parameters of TLS on flows between agents.
 //!
-//! A flow's header travels as it is, and TLS begins behind it. The certificates are the agents' own.
-//! Each end checks that the other has the key of what it shows, and nothing else: the header has
-//! shown that both ends are of the trial.
+//! A flow's header travels as it is, and TLS begins behind it. The certificates are the agents'
+//! own. Each end checks that the other has the key of what it shows, and nothing else: the header
+//! has shown that both ends are of the trial.
 
 use clap::Args;
 use hopbench_model::{Fault, Problem};

@@ -121,7 +121,7 @@ fn mutual_handshakes_are_whole_on_every_engine() {
             for more in [&[][..], &["--no-tls-resumption"]] {
                 let words = [&["--tls-mutual", "--tls-version", version], more].concat();
                 let mut job = job("crr", &words, *engine);
-                job.timing.window_ns = SECOND / 4;
+                job.timing.window_ns = SECOND / 2;
                 let seen = run(&job);
                 conserved(&seen);
                 let done = seen.client(Counter::Completed);

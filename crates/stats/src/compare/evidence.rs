@@ -84,19 +84,19 @@ pub fn paired<P: Into<RoundPair> + Copy>(pairs: &[P]) -> Result<Evidence, NoRati
 /// rounds, and the interval reaches to it.
 ///
 /// # Errors
-/// [`NoRatio`] without pairs, or when a value or a baseline is not finite or below 0. If all values
-/// of all pairs are 0, the first pair is named.
+/// [`NoRatio`] without pairs, or when a value or a baseline is not finite or below 0. If the
+/// baseline is 0 in all pairs, the first pair is named: there is nothing to divide by.
 pub fn paired_rates<P: Into<RoundPair> + Copy>(pairs: &[P]) -> Result<Evidence, NoRatio> {
     let mut pairs: Vec<RoundPair> = pairs.iter().map(|pair| (*pair).into()).collect();
     if let Some(pair) = pairs.iter().position(|pair| !pair.is_of_rates()) {
         return Err(NoRatio::Pair(pair));
     }
     let zeros = Zeros::of(&pairs);
-    pairs.retain(|pair| !pair.is_nothing());
-    match zeros {
-        Some(_) if pairs.is_empty() => Err(NoRatio::Pair(0)),
-        zeros => together(&pairs, zeros),
+    if zeros.is_some() && pairs.iter().all(|pair| pair.mean_baseline() == 0.0) {
+        return Err(NoRatio::Pair(0));
     }
+    pairs.retain(|pair| !pair.is_nothing());
+    together(&pairs, zeros)
 }
 
 /// Of rounds that all have a ratio. `zeros`: how often a figure is 0, if any is.

@@ -83,10 +83,15 @@ impl Waste {
         self.idle_frames = 0;
     }
 
-    /// A stream was closed by the peer, or for what the peer did; whether something was to be
-    /// answered on it.
+    /// A stream was closed by the peer; whether something was to be answered on it.
     pub(super) fn taken_back(&mut self, was_owed: bool) {
         self.taken_back += u32::from(was_owed);
+    }
+
+    /// A stream is closed for what the peer did. As much as its window may still be under way.
+    pub(super) fn refused(&mut self, window_bytes: u32) {
+        self.taken_back += 1;
+        self.late_bytes = window_bytes;
     }
 
     /// An answer is written. As much as the window of its stream may still be under way.

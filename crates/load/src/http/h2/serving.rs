@@ -305,7 +305,7 @@ impl Serving {
             return Err(why);
         }
         self.streams.reset(number, why as u32, self.out.tail());
-        self.waste.taken_back(true);
+        self.waste.refused(self.bounds.window_bytes);
         Ok(())
     }
 

@@ -17,8 +17,8 @@
 //!   that the verdict is founded on;
 //! - `verdict`, `limited_by`, `warnings`;
 //! - `note`: the reason for a missing ratio or verdict, or for a ratio of fewer rounds than were
-//!   measured, and how often a rate was 0. It also says that no proxy saw the traffic, and what failed and how often. If the
-//!   stop rule wanted more, it says how precise the cell is;
+//!   measured, and how often a rate was 0. It also says that no proxy saw the traffic, and what
+//!   failed and how often. If the stop rule wanted more, it says how precise the cell is;
 //! - `mesh`, `variant` and, last, `family`: of the path;
 //! - `p`, `q`: of the comparison, and the same corrected for all comparisons of the run;
 //! - `test`: `ranks` or `student`;

@@ -66,6 +66,15 @@ fn rounds_without_anything_are_left_out() {
 }
 
 #[test]
+fn a_baseline_that_is_always_0_has_no_ratio() {
+    for value in [0.0, 5.0] {
+        assert_eq!(paired_rates(&[(value, 0.0); 12]), Err(NoRatio::Pair(0)), "{value}");
+    }
+    // The other way round nothing comes any more, which is a ratio.
+    assert!(paired_rates(&[(0.0, 5.0); 12]).unwrap().ratio < 1e-6);
+}
+
+#[test]
 fn with_a_rate_of_0_only_ranks_say_something() {
     let mut pairs = about(0.5, 5);
     pairs[1].0 = 0.0;

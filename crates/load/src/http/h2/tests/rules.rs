@@ -114,10 +114,11 @@ fn a_malformed_request_ends_its_stream_alone() {
         ("content-length", "+0", refused),
         ("content-length", "", refused),
         ("content-type", "text/plain\r\nx: y", refused),
-        (":path", "/\n", refused),
     ];
     cases.extend(others.map(|(name, value, expected)| (with(name, value), expected)));
-    cases.push(([&PLAIN[..2], &[(":path", "/\r")]].concat(), refused));
+    for path in ["/\r", "/\n"] {
+        cases.push(([&PLAIN[..2], &[(":path", path)]].concat(), refused));
+    }
     cases.push(([&with("content-length", "0")[..], &[("content-length", "1")]].concat(), refused));
     for (fields, expected) in cases {
         let mut peer = Peer::new();
