@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use hopbench_analysis::text::seconds_between;
-use hopbench_analysis::{Outcome, RunData, Summary};
+use hopbench_analysis::{Outcome, RatioSummary, RunData, Summary};
 use hopbench_model::{Record, RunFile, record_of_line};
 
 use crate::process::Invocation;
@@ -112,6 +112,11 @@ impl Folder {
         data.into_summary()
     }
 
+    /// The ratio of a figure of the path `other` to the baseline, after all rounds.
+    pub(super) fn ratio(&self, figure: &str) -> Option<f64> {
+        ratio_of(&self.summary(), figure)?.spread.as_ref().map(|spread| spread.median)
+    }
+
     /// A figure of each round on a path.
     pub(super) fn values(&self, path: &str, of: impl Fn(&Record) -> Option<f64>) -> Vec<f64> {
         let on_path = |record: &&Record| record.path == path && record.error.is_none();
@@ -141,12 +146,15 @@ impl Folder {
     }
 }
 
+/// What a summary says of a figure of the path `other` against the baseline.
+fn ratio_of<'a>(summary: &'a Summary, figure: &str) -> Option<&'a RatioSummary> {
+    let cells = summary.workloads.iter().flat_map(|workload| &workload.cells);
+    cells.filter(|cell| cell.path == "other").find_map(|cell| cell.figure(figure)?.ratio.as_ref())
+}
+
 /// The verdict of a summary on a figure of the path `other`.
 fn called(summary: &Summary, figure: &str) -> Called {
-    let cells = summary.workloads.iter().flat_map(|workload| &workload.cells);
-    let ratio = cells
-        .filter(|cell| cell.path == "other")
-        .find_map(|cell| cell.figure(figure)?.ratio.as_ref());
+    let ratio = ratio_of(summary, figure);
     let Some((ratio, verdict)) = ratio.and_then(|ratio| Some((ratio, ratio.verdict.as_ref()?)))
     else {
         return Called::Open;

@@ -14,14 +14,20 @@ use crate::cli::verdicts::{BenchPart, VerdictOptions};
 pub(super) struct EffectRuns {
     /// The looks at each run.
     pub(super) runs: Vec<Vec<Look>>,
-    /// The true ratio to the baseline.
+    /// The ratio to the baseline that was wanted.
     ratio: f64,
+    /// The ratio that each run saw, where what was wanted is a server's work. A part of the work
+    /// goes by while the client falls asleep, so nobody knows its effect beforehand.
+    seen: Vec<f64>,
     /// Whether each test of manual practice called a difference.
     pub(super) practice: Vec<bool>,
 }
 
 /// The share of runs that must have decided.
 const MOST: f64 = 0.9;
+/// By how much the work is made smaller or larger, as the run that sizes it says.
+const LEAST_MORE: f64 = 0.5;
+const MOST_MORE: f64 = 3.0;
 /// The level of the t test of manual practice.
 const LEVEL: f64 = 0.05;
 
@@ -31,18 +37,15 @@ impl EffectRuns {
     /// # Errors
     /// When a run fails.
     pub(super) fn of(runner: &Runner, options: &VerdictOptions, effect: &Effect) -> Result<Self> {
-        let base_ns = if effect.is_work() && effect.percent > 0 {
-            let none = Effect { percent: 0, ..*effect };
-            let length = options.scaled(BASE);
-            let text = none.scenario(&budget(length), 0.0, 1);
-            median(&runner.run_text(&text, length)?.values("one", p50))?
-        } else {
-            0.0
-        };
+        let works = effect.is_work() && effect.percent > 0;
+        let base_ns = if works { base_ns(runner, options, effect)? } else { 0.0 };
         let (length, mut runs) = (options.scaled(effect.budget), Vec::new());
+        let mut seen = Vec::new();
         for seed in 1..=options.runs {
             let text = effect.scenario(&budget(length), base_ns, seed);
-            runs.push(runner.run_text(&text, length)?.looks(effect.figure())?);
+            let folder = runner.run_text(&text, length)?;
+            seen.extend(folder.ratio(effect.figure()).filter(|_| works));
+            runs.push(folder.looks(effect.figure())?);
             say(&format!("  run {seed} of {}", options.runs));
         }
         let (length, mut practice) = (options.scaled(PRACTICE), Vec::new());
@@ -52,7 +55,7 @@ impl EffectRuns {
             practice.push(differs(&folder, effect.part)?);
             say(&format!("  manual practice {seed} of {}", options.practice()));
         }
-        Ok(Self { runs, ratio: effect.ratio(), practice })
+        Ok(Self { runs, ratio: effect.ratio(), seen, practice })
     }
 
     /// What the runs said at their ends.
@@ -100,6 +103,17 @@ impl EffectRuns {
         self.ratio == 1.0
     }
 
+    /// The ratio that all runs together saw, where nobody knew it beforehand.
+    pub(super) fn seen(&self) -> Option<f64> {
+        let logs: Vec<f64> = self.seen.iter().map(|ratio| ratio.ln()).collect();
+        summary::mean(&logs).map(f64::exp)
+    }
+
+    /// The true ratio to the baseline, as far as it can be known.
+    fn true_ratio(&self) -> f64 {
+        self.seen().unwrap_or(self.ratio)
+    }
+
     fn is_right(&self, called: Called) -> bool {
         match called {
             Called::Different(grew) => !self.is_none() && grew == (self.ratio > 1.0),
@@ -111,10 +125,31 @@ impl EffectRuns {
     fn is_wrong(&self, called: Called) -> bool {
         match called {
             Called::Different(grew) => self.is_none() || grew != (self.ratio > 1.0),
-            Called::Same(within) => within < (self.ratio - 1.0).abs(),
+            Called::Same(within) => within < (self.true_ratio() - 1.0).abs(),
             Called::Open => false,
         }
     }
+}
+
+/// The base of a server's work, ns: the work is the effect's share of it. At first it is the round
+/// trip without work. A run with that work then shows how much of it the figure has.
+fn base_ns(runner: &Runner, options: &VerdictOptions, effect: &Effect) -> Result<f64> {
+    let none = Effect { percent: 0, ..*effect };
+    let length = options.scaled(BASE);
+    let text = none.scenario(&budget(length), 0.0, 1);
+    let base_ns = median(&runner.run_text(&text, length)?.values("one", p50))?;
+    let length = options.scaled(effect.budget);
+    let text = effect.scenario(&budget(length), base_ns, 0);
+    let seen = runner.run_text(&text, length)?.ratio(effect.figure());
+    let seen = seen.context("the run that sizes the work has no ratio")?;
+    let factor = effect.ratio().ln() / seen.ln();
+    // Of an effect that is hardly seen, nobody knows more than that it is too small.
+    let factor = if factor > 0.0 { factor.clamp(LEAST_MORE, MOST_MORE) } else { MOST_MORE };
+    say(&format!(
+        "  the work of {:.1} % of a round trip is used",
+        factor * f64::from(effect.percent)
+    ));
+    Ok(base_ns * factor)
 }
 
 fn budget(length: std::time::Duration) -> String {
@@ -147,7 +182,7 @@ mod tests {
     fn measured(ratio: f64, runs: &[&[(f64, Called)]]) -> EffectRuns {
         let look = |(at_s, called): &(f64, Called)| Look { at_s: *at_s, called: *called };
         let runs = runs.iter().map(|looks| looks.iter().map(look).collect()).collect();
-        EffectRuns { runs, ratio, practice: vec![true, false] }
+        EffectRuns { runs, ratio, seen: vec![], practice: vec![true, false] }
     }
 
     const UP: Called = Called::Different(true);
@@ -171,5 +206,12 @@ mod tests {
         assert!(wrong(1.0, UP) && wrong(0.9, UP) && !wrong(1.1, UP));
         assert!(wrong(1.1, Called::Same(0.05)) && !wrong(1.1, Called::Same(0.2)));
         assert!(!wrong(1.0, Called::Same(0.01)) && !wrong(1.1, Called::Open));
+        // What was wanted is 10 %, and 5 % came of it.
+        let less = EffectRuns {
+            seen: vec![1.06, 1.1025 / 1.06],
+            ..measured(1.1, &[&[(1.0, Called::Same(0.06))], &[(1.0, Called::Same(0.04))]])
+        };
+        assert!((less.seen().unwrap() - 1.05).abs() < 1e-9);
+        assert_eq!((less.wrong(), less.decided()), (1, 0));
     }
 }

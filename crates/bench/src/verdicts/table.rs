@@ -128,8 +128,11 @@ fn effect_cells(report: &VerdictResults, effect: &Effect, measured: &EffectRuns)
         0 => "not tried".to_owned(),
         tests => share(measured.practice_called(), tests),
     };
+    let seen = measured.seen().map_or_else(String::new, |ratio| {
+        format!(", of {:+.1} % as all runs saw it", 100.0 * (ratio - 1.0))
+    });
     format!(
-        "{:.0} s | {} | {time} | {} | {by_hand} | {against}",
+        "{:.0} s | {}{seen} | {time} | {} | {by_hand} | {against}",
         effect.budget.as_secs_f64() * report.scale,
         share(measured.decided(), runs),
         share(measured.wrong(), runs)
