@@ -61,7 +61,7 @@ impl Campaign {
         let (mut before, mut over, mut spared) = (0, false, 0);
         let (made, spent_ns) = (self.folder.run().plan.rounds, self.folder.run().spent_ns);
         for number in 1..=plan.rounds {
-            allocation.look(number);
+            allocation.look(plan, number);
             let all = self.with_time(plan, stopping.round(number));
             let (open, resting): (Vec<Open>, Vec<Open>) =
                 all.into_iter().partition(|open| allocation.has(plan, open.cell, number));

@@ -2,7 +2,8 @@
 //!
 //! After some rounds a look says which cells are settled: their comparisons are clear, or out of
 //! reach (see [`hopbench_stats::is_settled`]). Settled cells are in one round of four. The others
-//! are in each round, and there are more rounds. What a look says follows from the plan and from
+//! are in each round, and there are more rounds. Once all cells are settled, all are in each round:
+//! nobody else needs the time. What a look says follows from the plan and from
 //! the records of the rounds before it, never from a clock. So a run that goes on makes the trials
 //! that it would have made.
 
@@ -50,13 +51,16 @@ impl Allocation {
     }
 
     /// A round is about to begin: looks, if it is time to.
-    pub(in crate::campaign) fn look(&mut self, round: u32) {
+    pub(in crate::campaign) fn look(&mut self, plan: &Plan, round: u32) {
         let Some(data) = &mut self.data else { return };
         let later = self.unseen.split_off(&round);
         let before = std::mem::replace(&mut self.unseen, later);
         before.values().flatten().for_each(|record| data.add(record));
         if is_look(round) {
             self.settled = data.settled();
+            if !plan.cells.iter().any(|cell| self.is_open(plan, *cell)) {
+                self.settled.clear();
+            }
         }
     }
 

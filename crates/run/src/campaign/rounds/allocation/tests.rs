@@ -7,7 +7,12 @@ use crate::campaign::stopping::tests::plan;
 
 /// A run with a budget: `p1` is twice as slow as the baseline `p0`, and of `p2` nobody can say.
 fn run() -> RunFile {
-    let plan = Plan { budget_ns: Some(1_000_000_000), ..plan(3, 2, None) };
+    of_paths(3)
+}
+
+/// The same of the first paths only.
+fn of_paths(paths: usize) -> RunFile {
+    let plan = Plan { budget_ns: Some(1_000_000_000), ..plan(paths, 2, None) };
     let hello = hopbench_agent::hello();
     RunFile { run_id: String::new(), ..new_run(plan, String::new(), &hello).unwrap() }
 }
@@ -39,7 +44,7 @@ fn walked(run: &RunFile, known: Vec<Record>) -> (Vec<Vec<Cell>>, Vec<Record>) {
     let mut records = known.clone();
     let mut allocation = Allocation::of(run, known.into_iter());
     let one = |round: u32| {
-        allocation.look(round);
+        allocation.look(plan, round);
         let cells: Vec<Cell> =
             plan.cells.iter().copied().filter(|cell| allocation.has(plan, *cell, round)).collect();
         for cell in &cells {
@@ -69,6 +74,13 @@ fn what_is_clear_has_every_fourth_round_and_takes_nothing_from_the_baseline() {
     let first = [1, 2, 3, 4, 5, 6, 7, 8];
     assert_eq!(of(1, 0), [&first[..], &[12, 16, 20, 24]].concat());
     assert_eq!(of(1, 1), [&first[..], &[11, 15, 19, 23]].concat());
+}
+
+#[test]
+fn where_all_is_clear_nothing_rests() {
+    let run = of_paths(2);
+    let (rounds, _) = walked(&run, Vec::new());
+    assert!(rounds.iter().all(|cells| cells.len() == run.plan.cells.len()), "{rounds:?}");
 }
 
 #[test]
