@@ -41,7 +41,8 @@ fn access() -> Option<Access> {
 
 /// A profile of this process while a thread of it works. The thread starts after the profiler.
 fn profiled(access: Access) -> Profile {
-    let one = Watched { name: "tests".to_owned(), pids: vec![std::process::id()] };
+    let pids = vec![std::process::id()];
+    let one = Watched { name: "tests".to_owned(), program: None, pids };
     let mut profiler = Profiler::open(vec![one], access).expect("a profiler");
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {

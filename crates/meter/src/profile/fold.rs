@@ -18,6 +18,10 @@ const IDLE: [&str; 3] = ["do_idle", "cpu_startup_entry", "default_idle_call"];
 pub struct Watched {
     /// The root of its stacks.
     pub name: String,
+    /// What frames of their own program are called where it has no symbols, without brackets. It
+    /// should be the same on all paths: what is called otherwise counts as another function.
+    /// Absent: the name of the program's file.
+    pub program: Option<String>,
     /// Its processes, in this process' own `/proc`.
     pub pids: Vec<u32>,
 }
@@ -141,8 +145,8 @@ mod tests {
 
     fn folded(samples: &[Taken]) -> Profile {
         let watched = [
-            Watched { name: "client".to_owned(), pids: vec![7] },
-            Watched { name: "server".to_owned(), pids: vec![8, 9] },
+            Watched { name: "client".to_owned(), program: None, pids: vec![7] },
+            Watched { name: "server".to_owned(), program: None, pids: vec![8, 9] },
         ];
         fold(samples.iter(), &watched, name)
     }
@@ -183,7 +187,7 @@ mod tests {
         assert_eq!((profile.idle_samples, profile.other_samples), (1, 2));
         assert_eq!(profile.folded.total(), 1);
         // A program may call a function of its own as the kernel does.
-        let watched = [Watched { name: "client".to_owned(), pids: vec![7] }];
+        let watched = [Watched { name: "client".to_owned(), program: None, pids: vec![7] }];
         let other = fold([taken(7, &[1])].iter(), &watched, |_, _, _| "do_idle");
         assert_eq!(other.folded.text(), "client;do_idle 1\n");
     }

@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mapping {
     /// The first address.
-    start: u64,
+    pub(super) start: u64,
     /// The address behind the last.
     end: u64,
     /// Where in the file it begins, bytes.
@@ -48,11 +48,13 @@ impl Mapping {
         Some((mapping, (address - mapping.start).wrapping_add(mapping.offset)))
     }
 
-    /// What the frames of its code are called if their functions are not known: `[nginx]`.
-    pub(super) fn module(&self) -> String {
+    /// What the frames of its code are called if their functions are not known: `[libc.so.6]`.
+    /// `program` is the name of the process' own program, if this is its code: the file may have
+    /// another name on each path, and is the same part of each.
+    pub(super) fn module(&self, program: Option<&str>) -> String {
         let path = self.path.strip_suffix(" (deleted)").unwrap_or(&self.path);
-        let name = path.rsplit('/').next().unwrap_or_default();
-        match name {
+        let file = path.rsplit('/').next().unwrap_or_default();
+        match program.unwrap_or(file) {
             "" => "[anonymous]".to_owned(),
             name if name.starts_with('[') => name.to_owned(),
             name => format!("[{name}]"),
@@ -85,8 +87,9 @@ nonsense
         assert_eq!(found(0x7f80), None);
         assert_eq!(found(0x5510), None, "not executable");
         assert_eq!(found(0), None);
-        let modules: Vec<String> = all.iter().map(Mapping::module).collect();
+        let modules: Vec<String> = all.iter().map(|one| one.module(None)).collect();
         assert_eq!(modules, ["[my program]", "[libc.so.6]", "[anonymous]", "[vdso]"]);
+        assert_eq!(all[0].module(Some("envoy")), "[envoy]", "whatever its file is called");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The samples of a window.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::ops::Range;
 
@@ -96,7 +96,8 @@ impl Profiler {
         let known = |pid: u32| watched.iter().any(|one| one.pids.contains(&pid));
         let has_kernel = |sample: &&Taken| sample.frames.iter().any(|frame| frame.is_kernel);
         // Nobody asks for names of programs that are left out.
-        let symbols = Symbols::of(within().filter(|one| known(one.pid) || has_kernel(one)));
+        let named = within().filter(|one| known(one.pid) || has_kernel(one));
+        let symbols = Symbols::of(named, &programs(&watched));
         let folded =
             fold(within(), &watched, |pid, frame, is_first| symbols.name(pid, frame, is_first));
         let is_seen = within().any(|sample| has_kernel(&sample));
@@ -125,6 +126,17 @@ impl Tally {
         let counts = self.0.iter().filter(|(at, _)| window.contains(&(**at * MILLISECOND)));
         counts.fold(0u64, |sum, (_, count)| sum.saturating_add(*count))
     }
+}
+
+/// What the own programs of processes are called, where that is not the name of the file.
+fn programs(watched: &[Watched]) -> HashMap<u32, &str> {
+    let mut programs = HashMap::new();
+    for one in watched {
+        if let Some(program) = one.program.as_deref() {
+            programs.extend(one.pids.iter().map(|pid| (*pid, program)));
+        }
+    }
+    programs
 }
 
 /// The threads that a process has now.

@@ -32,13 +32,16 @@ pub(super) struct Symbols {
 /// A file with the places whose names are wanted: process, address, bytes from the file's start.
 struct Wanted {
     open: String,
-    module: String,
     places: Vec<(u32, u64, u64)>,
 }
 
 impl Symbols {
-    /// The names of all frames in these samples. The processes should still be there.
-    pub(super) fn of<'a>(samples: impl Iterator<Item = &'a Taken>) -> Self {
+    /// The names of all frames in these samples. The processes should still be there. `programs`
+    /// has what their own programs are called, where that is not the name of the file.
+    pub(super) fn of<'a>(
+        samples: impl Iterator<Item = &'a Taken>,
+        programs: &HashMap<u32, &str>,
+    ) -> Self {
         let mut addresses: HashMap<u32, Vec<u64>> = HashMap::new();
         let mut has_kernel = false;
         for sample in samples {
@@ -48,7 +51,7 @@ impl Symbols {
             of_process.extend(numbered.map(|(frame, is_first)| lookup(frame, is_first)));
         }
         let kernel = if has_kernel { kernel_symbols() } else { None };
-        Self { kernel, user: user(addresses) }
+        Self { kernel, user: user(addresses, programs) }
     }
 
     /// The name of a frame; `is_first`: it is the innermost of its part of the stack.
@@ -83,7 +86,10 @@ fn lookup(frame: Frame, is_first: bool) -> u64 {
 }
 
 /// The names of addresses in processes.
-fn user(addresses: HashMap<u32, Vec<u64>>) -> HashMap<(u32, u64), String> {
+fn user(
+    addresses: HashMap<u32, Vec<u64>>,
+    programs: &HashMap<u32, &str>,
+) -> HashMap<(u32, u64), String> {
     let mut names = HashMap::new();
     let mut files: HashMap<(u64, u64), Wanted> = HashMap::new();
     for (pid, mut addresses) in addresses {
@@ -94,9 +100,11 @@ fn user(addresses: HashMap<u32, Vec<u64>>) -> HashMap<(u32, u64), String> {
         let program = fs::read_link(format!("/proc/{pid}/exe")).ok();
         for address in addresses {
             let Some((mapping, place)) = Mapping::find(&maps, address) else { continue };
-            names.insert((pid, address), mapping.module());
             let is_program =
                 program.as_ref().is_some_and(|path| path.as_os_str() == &*mapping.path);
+            // Where no symbol says more, this stays.
+            let own_name = programs.get(&pid).copied().filter(|_| is_program);
+            names.insert((pid, address), mapping.module(own_name));
             let open = match is_program {
                 true => format!("/proc/{pid}/exe"),
                 false => format!("/proc/{pid}/root{}", mapping.path),
@@ -105,11 +113,9 @@ fn user(addresses: HashMap<u32, Vec<u64>>) -> HashMap<(u32, u64), String> {
                 continue;
             }
             let Ok(about) = fs::metadata(&open) else { continue };
-            let wanted = files.entry((about.dev(), about.ino())).or_insert_with(|| Wanted {
-                open,
-                module: mapping.module(),
-                places: Vec::new(),
-            });
+            let wanted = files
+                .entry((about.dev(), about.ino()))
+                .or_insert_with(|| Wanted { open, places: Vec::new() });
             wanted.places.push((pid, address, place));
         }
     }
@@ -118,9 +124,9 @@ fn user(addresses: HashMap<u32, Vec<u64>>) -> HashMap<(u32, u64), String> {
         let found = read(&wanted.open).and_then(|file| elf::names(&file, &places).ok());
         let found = found.unwrap_or_default().into_iter().zip(&wanted.places);
         for (name, (pid, address, _)) in found {
-            // A file without symbols for it has its module's name.
-            let name = name.unwrap_or_else(|| wanted.module.clone());
-            names.insert((*pid, *address), name);
+            if let Some(name) = name {
+                names.insert((*pid, *address), name);
+            }
         }
     }
     names
@@ -136,4 +142,40 @@ fn read(path: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(usize::try_from(about.len()).ok()?);
     file.take(MOST_FILE_BYTES).read_to_end(&mut bytes).ok()?;
     Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    /// The start of a program's code belongs to no function.
+    #[test]
+    fn a_program_is_called_as_its_role_says_and_a_library_after_its_file() {
+        let mut child = Command::new("cat")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("the program cat");
+        let pid = child.id();
+        let maps = fs::read_to_string(format!("/proc/{pid}/maps")).expect("its maps");
+        let program = fs::read_link(format!("/proc/{pid}/exe")).expect("its program");
+        let maps = Mapping::all(&maps);
+        let is_own = |one: &&Mapping| program.as_os_str() == &*one.path;
+        let own = maps.iter().find(is_own).expect("its code").start;
+        let other = maps.iter().find(|one| !is_own(one)).expect("other code");
+        let names = |programs: &[(u32, &'static str)]| {
+            let addresses = [(pid, vec![own, other.start])].into();
+            let names = user(addresses, &programs.iter().copied().collect());
+            [own, other.start].map(|address| names[&(pid, address)].clone())
+        };
+        let file = program.file_name().and_then(|name| name.to_str()).expect("a name");
+        let [unnamed, before] = names(&[]);
+        let [named, after] = names(&[(pid, "envoy"), (1, "nginx")]);
+        let _ = child.kill();
+        let _ = child.wait();
+        assert_eq!((unnamed, named), (format!("[{file}]"), "[envoy]".to_owned()));
+        assert_eq!(before, after, "code of others");
+    }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use hopbench_meter::profile::{Access, Lack, Watched};
 use hopbench_model::{
     Cell, Folded, Nanos, PROFILE_SCHEMA, Pattern, ProfileFile, ProfiledCell, ProfiledCount, Record,
-    SECOND, Unit, proxy_role,
+    SECOND, ServerSpec, Unit, proxy_role,
 };
 use hopbench_testbed::{Route, Testbed};
 
@@ -24,6 +24,8 @@ use taking::{ForWindow, Taking};
 
 /// The window of a profiled trial, ns.
 const WINDOW: Nanos = 2 * SECOND;
+/// The program of every proxy: only labs are profiled, and their proxies are Envoys.
+const PROXY_PROGRAM: &str = "envoy";
 /// Bytes of a MB.
 const MB: f64 = 1e6;
 
@@ -220,8 +222,7 @@ fn taken(
     let route = testbed.route(trial.path, trial.point).map_err(|fault| fault.text)?;
     // The agents must be there before their threads can be looked at.
     sessions.open(testbed, &route.clients, &route.servers).map_err(|fault| fault.text)?;
-    let is_agent = trial.point.server.is_agent();
-    let taking = Taking::start(watched(testbed, &route, is_agent), access)?;
+    let taking = Taking::start(watched(testbed, &route, &trial.point.server), access)?;
     let mut watcher = ForWindow { observer, window: None };
     let measured = trial.measure(testbed, sessions, meters, &mut watcher);
     let window = watcher.window;
@@ -237,24 +238,31 @@ fn taken(
     Ok((Taken { profile, samples_per_cpu_s }, done.record))
 }
 
-/// The processes of a route by the names of their roles.
-fn watched(testbed: &dyn Testbed, route: &Route, is_agent: bool) -> Vec<Watched> {
-    let mut pids: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+/// The processes of a route by the names of their roles. A program that may be another file on
+/// another path has the name of what it is.
+fn watched(testbed: &dyn Testbed, route: &Route, server: &ServerSpec) -> Vec<Watched> {
+    let mut pids: BTreeMap<(&str, Option<&str>), Vec<u32>> = BTreeMap::new();
     let ends = [
         ("client", &route.clients),
-        (if is_agent { "server" } else { "server-agent" }, &route.servers),
+        (if server.is_agent() { "server" } else { "server-agent" }, &route.servers),
     ];
     for (name, agents) in ends {
         for agent in agents {
+            // All agents are one file, and sandboxes have programs of their own.
             let all = testbed.process(agent).into_iter().chain(testbed.sandbox(agent));
-            pids.entry(name).or_default().extend(all);
+            pids.entry((name, None)).or_default().extend(all);
         }
     }
-    pids.entry("server").or_default().extend(&route.programs);
+    pids.entry(("server", Some(server.program.as_str()))).or_default().extend(&route.programs);
     for proxy in &route.proxies {
-        pids.entry(proxy_role(&proxy.name)).or_default().extend(&proxy.pids);
+        let role = proxy_role(&proxy.name);
+        pids.entry((role, Some(PROXY_PROGRAM))).or_default().extend(&proxy.pids);
     }
-    let one = |(name, pids): (&str, Vec<u32>)| Watched { name: name.to_owned(), pids };
+    let one = |((name, program), pids): ((&str, Option<&str>), Vec<u32>)| Watched {
+        name: name.to_owned(),
+        program: program.map(str::to_owned),
+        pids,
+    };
     pids.into_iter().map(one).collect()
 }
 
