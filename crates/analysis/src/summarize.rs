@@ -89,10 +89,10 @@ fn summary(data: &RunData) -> Summary {
         waterfall: mesh::waterfalls(data),
         proxy_curves: mesh::curves(data),
         searches: search::all(data),
-        profiles: data
-            .profiles
-            .as_ref()
-            .map(|profiles| profiles::summary(profiles, |name| data.reference_of(name))),
+        profiles: data.profiles.as_ref().map(|profiles| {
+            let alike = |cell: &_| profiles::not_told_apart(&workloads, cell);
+            profiles::summary(profiles, |name| data.reference_of(name), alike)
+        }),
         skipped: skipped(data),
         failures: data.failures.iter().map(|(trial, unused)| trial.summary(unused)).collect(),
         warnings: data.warnings.summary(&names, &path_names),

@@ -6,7 +6,8 @@ use hopbench_model::number::{counted, percentage};
 use hopbench_model::{Folded, PROFILES, ProfiledCell, Profiles, printable};
 
 use crate::summary::{
-    FrameGrowth, ProfileDifference, ProfileOwner, ProfileSummary, ProfileUnit, ProfilesSummary,
+    CellSummary, FrameGrowth, ProfileDifference, ProfileOwner, ProfileSummary, ProfileUnit,
+    ProfilesSummary, WorkloadSummary,
 };
 
 /// Frames of a difference that are named.
@@ -25,10 +26,12 @@ pub struct ProfileSide<'a> {
     pub of_sample: f64,
 }
 
-/// The summary of profiles, with each path against the one that `of` names.
+/// The summary of profiles, with each path against the one that `of` names. `not_told_apart` says of
+/// a cell why it and that of the other path are not told apart; `None`: they are.
 pub(super) fn summary<'p>(
     profiles: &Profiles,
     of: impl Fn(&str) -> Option<&'p str>,
+    not_told_apart: impl Fn(&ProfiledCell) -> Option<String>,
 ) -> ProfilesSummary {
     let cells = &profiles.file.cells;
     let against = |cell: &ProfiledCell| {
@@ -36,13 +39,48 @@ pub(super) fn summary<'p>(
         let is_base = |other: &&ProfiledCell| {
             other.path == path && other.workload == cell.workload && other.point == cell.point
         };
-        difference_of(profiles, cells.iter().find(is_base)?, cell)
+        let mut difference = difference_of(profiles, cells.iter().find(is_base)?, cell)?;
+        difference.not_told_apart = not_told_apart(cell);
+        if difference.not_told_apart.is_some() {
+            difference.grew.clear();
+        }
+        Some(difference)
     };
+    let mut differences: Vec<ProfileDifference> = cells.iter().filter_map(against).collect();
+    differences.sort_by(|a, b| {
+        let alike = |one: &ProfileDifference| one.not_told_apart.is_some();
+        alike(a).cmp(&alike(b)).then_with(|| change(b).total_cmp(&change(a)))
+    });
     ProfilesSummary {
         notes: profiles.file.notes.clone(),
         cells: cells.iter().map(|cell| one(profiles, cell)).collect(),
-        differences: cells.iter().filter_map(against).collect(),
+        differences,
     }
+}
+
+/// The verdict on the main figure of a cell where it calls no difference to the cell that it is
+/// compared with; `None` where it does.
+pub(super) fn not_told_apart(
+    workloads: &[WorkloadSummary],
+    profiled: &ProfiledCell,
+) -> Option<String> {
+    let workload = workloads.iter().find(|workload| workload.name == profiled.workload);
+    let verdict = workload.and_then(|workload| {
+        let is_it =
+            |cell: &&CellSummary| cell.path == profiled.path && cell.point_label == profiled.point;
+        workload.comparison(workload.cells.iter().find(is_it)?)?.verdict.as_ref()
+    });
+    match verdict {
+        Some(verdict) if verdict.outcome.is_called() => None,
+        Some(verdict) => Some(verdict.text.clone()),
+        None => Some("no verdict".to_owned()),
+    }
+}
+
+/// How much the values of both sides differ, whichever is larger: 0 where they are the same.
+fn change(difference: &ProfileDifference) -> f64 {
+    let ratio = difference.path_value / difference.base_value;
+    if ratio.is_nan() { 0.0 } else { ratio.ln().abs() }
 }
 
 /// The stacks of a cell; `None` where it has none.
@@ -191,6 +229,7 @@ pub fn difference(base: ProfileSide<'_>, path: ProfileSide<'_>) -> ProfileDiffer
         unit: ProfileUnit::Share,
         base_value: base.folded.total() as f64 * base.of_sample,
         path_value: path.folded.total() as f64 * path.of_sample,
+        not_told_apart: None,
         grew,
         stacks: stacks.iter().map(|(stack, counts)| ((*stack).to_owned(), value(counts))).collect(),
     }
@@ -288,7 +327,7 @@ mod tests {
             cell("over", "bulk", Some(5.0)),
             cell("over", "alone", None),
         ];
-        let summary = summary(&profiles(cells), against);
+        let summary = summary(&profiles(cells), against, |_| None);
         let [web, bulk] = &summary.differences[..] else { panic!("{:?}", summary.differences) };
         assert_eq!((web.base.as_str(), web.path.as_str()), ("base", "over"));
         assert_eq!(web.unit, ProfileUnit::CpuUsPer("request".to_owned()));
@@ -307,10 +346,36 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_told_apart_names_no_function_and_comes_last() {
+        let base = |workload| cell("base", workload, Some(10_000.0));
+        // 2.9 times the samples of `base`: for a request 1.45, 5.8 and 0.58 times its CPU.
+        let cells = vec![
+            base("web"),
+            cell("over", "web", Some(20_000.0)),
+            base("bulk"),
+            cell("over", "bulk", Some(5000.0)),
+            base("less"),
+            cell("over", "less", Some(50_000.0)),
+        ];
+        let told = |cell: &ProfiledCell| (cell.workload == "bulk").then(|| "the same".to_owned());
+        let summary = summary(&profiles(cells), against, told);
+        let order: Vec<(&str, bool, Option<&str>)> = summary
+            .differences
+            .iter()
+            .map(|one| (one.workload.as_str(), one.grew.is_empty(), one.not_told_apart.as_deref()))
+            .collect();
+        let expected =
+            [("less", false, None), ("web", false, None), ("bulk", true, Some("the same"))];
+        assert_eq!(order, expected);
+        assert!(!summary.differences[2].stacks.is_empty(), "the graph has everything");
+    }
+
+    #[test]
     fn a_cell_without_a_profile_is_compared_with_nothing() {
         let mut broken = cell("over", "web", None);
         (broken.folded, broken.problem) = (None, Some("the agent is gone".to_owned()));
-        let summary = summary(&profiles(vec![cell("base", "web", None), broken]), against);
+        let summary =
+            summary(&profiles(vec![cell("base", "web", None), broken]), against, |_| None);
         assert!(summary.differences.is_empty());
         assert_eq!(summary.cells[1].problem.as_deref(), Some("the agent is gone"));
         assert_eq!(summary.cells[1].graph, None);
@@ -327,7 +392,7 @@ mod tests {
                 throttled,
                 ..cell("base", "web", None)
             };
-            summary(&profiles(vec![cell]), against).cells[0].incomplete.clone()
+            summary(&profiles(vec![cell]), against, |_| None).cells[0].incomplete.clone()
         };
         // 10 of 1000 are the most.
         assert_eq!(told(10, 0), None);

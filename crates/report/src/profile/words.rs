@@ -5,13 +5,20 @@ use hopbench_analysis::{
 };
 use hopbench_model::KERNEL_MARK;
 
-use crate::number::{counted, percentage};
+use crate::WIDTH;
+use crate::number::counted;
+use crate::text::wrap;
 
-/// Why no frame of a difference is named.
-const NOTHING: &str = "no function grew by more than the samples scatter";
+/// What a reader of growths should know.
+pub(crate) const CAUTION: &str = "Each profile is one trial. Trials differ by more than these \
+                                  intervals, which know the number of samples only.";
+/// Pairs of paths at the end of a run: `--details` has all.
+const MOST_PAIRS: usize = 3;
+/// Functions of each.
+const MOST_FUNCTIONS: usize = 3;
 
 /// `web on overlay, size=64`.
-pub(super) fn title(profile: &ProfileSummary) -> String {
+pub(crate) fn title(profile: &ProfileSummary) -> String {
     named(&profile.workload, &profile.path, &profile.point)
 }
 
@@ -88,8 +95,19 @@ fn scaled(value: f64, unit: &ProfileUnit) -> f64 {
     if *unit == ProfileUnit::Share { value * 100.0 } else { value }
 }
 
-/// What the paths of a run differ by, a line each, for a terminal. `folder` is the results folder
-/// as the user names it.
+/// Why no function of a difference is named; `None` where some are.
+pub(crate) fn nothing(difference: &ProfileDifference) -> Option<String> {
+    match &difference.not_told_apart {
+        _ if !difference.grew.is_empty() => None,
+        None => Some("No function grew by more than the samples scatter.".to_owned()),
+        Some(verdict) => Some(format!(
+            "No function is listed: the rounds do not tell the two apart ({verdict})."
+        )),
+    }
+}
+
+/// What the paths of a run differ by most, a line each, for a terminal. `folder` is the results
+/// folder as the user names it.
 pub fn sentences(summary: &ProfilesSummary, folder: &str) -> Vec<String> {
     let taken = summary.cells.iter().filter(|cell| cell.graph.is_some()).count();
     let mut out = vec![format!(
@@ -100,14 +118,21 @@ pub fn sentences(summary: &ProfilesSummary, folder: &str) -> Vec<String> {
     let failed = summary.cells.iter().filter_map(|cell| Some((cell, cell.problem.as_ref()?)));
     out.extend(failed.map(|(cell, why)| format!("{}: no profile: {why}", title(cell))));
     out.extend(incomplete(summary));
-    for difference in &summary.differences {
+    for difference in summary.differences.iter().take(MOST_PAIRS) {
         out.push(headline(difference));
-        out.extend(
-            difference.grew.iter().map(|frame| format!("  {}", grown(frame, &difference.unit))),
-        );
-        if difference.grew.is_empty() {
-            out.push(format!("  {NOTHING}"));
-        }
+        out.push(format!("  {folder}/{}", difference.graph));
+        let functions = difference.grew.iter().take(MOST_FUNCTIONS);
+        out.extend(functions.map(|frame| format!("  {}", grown(frame, &difference.unit))));
+        let why = wrap::wrap(&wrap::plain(&nothing(difference).unwrap_or_default()), WIDTH - 2);
+        out.extend(why.iter().map(|line| format!("  {line}")));
+    }
+    // The first are those that have any.
+    if summary.differences.first().is_some_and(|first| !first.grew.is_empty()) {
+        out.push(CAUTION.to_owned());
+    }
+    let more = summary.differences.len().saturating_sub(MOST_PAIRS);
+    if more > 0 {
+        out.push(format!("{} with --details", counted(more as u64, "more pair", "more pairs")));
     }
     out
 }
@@ -116,16 +141,6 @@ pub fn sentences(summary: &ProfilesSummary, folder: &str) -> Vec<String> {
 pub(crate) fn incomplete(summary: &ProfilesSummary) -> impl Iterator<Item = String> {
     let with_gaps = summary.cells.iter().filter_map(|cell| Some((cell, cell.incomplete.as_ref()?)));
     with_gaps.map(|(cell, why)| format!("{}: {why}", title(cell)))
-}
-
-/// The share of all samples of each owner: `client 40 %, softirq 60 %`.
-pub(crate) fn owners(profile: &ProfileSummary) -> String {
-    let all = profile.samples.max(1) as f64;
-    let share = |samples: u64| percentage(samples as f64 / all);
-    let one = |owner: &hopbench_analysis::ProfileOwner| {
-        format!("{} {} %", owner.name, share(owner.samples))
-    };
-    profile.owners.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -150,6 +165,7 @@ mod tests {
             unit: ProfileUnit::CpuUsPer("request".to_owned()),
             base_value: 9.871,
             path_value: 12.34,
+            not_told_apart: None,
             grew: vec![
                 growth("softirq", "vxlan_rcv_[k]", 1.234),
                 growth("client", "[hopbench]", 0.2),
@@ -170,8 +186,10 @@ mod tests {
             "Profiles of 0 cells, in no figure; flame graphs in results/x/profile",
             "note: the kernel forbids much",
             "web on overlay against bridge, size=64: CPU 12.3 us for each request, bridge 9.87 us",
+            "  results/x/profile/overlay-vs-bridge.web.svg",
             "  +1.23 us [1.13, 1.33]  softirq: vxlan_rcv (kernel)",
             "  +0.200 us [0.100, 0.300]  client: [hopbench]",
+            CAUTION,
         ];
         assert_eq!(told, expected);
         let shares = ProfileDifference {
@@ -185,9 +203,33 @@ mod tests {
             told[2..],
             [
                 "web on overlay against bridge: shares of all samples",
-                "  no function grew by more than the samples scatter"
+                "  x/profile/overlay-vs-bridge.web.svg",
+                "  No function grew by more than the samples scatter.",
             ]
         );
+    }
+
+    #[test]
+    fn a_screen_shows_the_first_pairs_and_no_growth_of_what_is_alike() {
+        let mut many = difference();
+        many.grew = vec![many.grew[0].clone(); MOST_FUNCTIONS + 2];
+        let alike = ProfileDifference {
+            grew: Vec::new(),
+            not_told_apart: Some("not decided: -1.7 % to +8.3 %; about 6 min 31 s more".to_owned()),
+            ..difference()
+        };
+        let differences = vec![many, alike.clone(), alike.clone(), alike.clone(), alike];
+        let summary = ProfilesSummary { notes: Vec::new(), cells: Vec::new(), differences };
+        let told = sentences(&summary, "x");
+        let growths = told.iter().filter(|line| line.starts_with("  +")).count();
+        assert_eq!(growths, MOST_FUNCTIONS, "{told:?}");
+        let graphs = told.iter().filter(|line| line.ends_with(".svg")).count();
+        assert_eq!(graphs, MOST_PAIRS, "{told:?}");
+        let text = told.join("\n");
+        let why = "  No function is listed: the rounds do not tell the two apart (not decided:\n  \
+                   -1.7 % to +8.3 %; about 6 min 31 s more).\n";
+        assert_eq!(text.matches(why).count(), 2, "{text}");
+        assert!(text.ends_with(&format!("{CAUTION}\n2 more pairs with --details")), "{text}");
     }
 
     #[test]

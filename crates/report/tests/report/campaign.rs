@@ -22,6 +22,7 @@ pub(crate) mod mesh;
 mod noise;
 mod page;
 mod peers;
+mod profiled;
 mod proxies;
 mod rows;
 mod saturated;

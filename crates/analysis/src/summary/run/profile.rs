@@ -10,7 +10,8 @@ pub struct ProfilesSummary {
     pub notes: Vec<String>,
     /// The cells that were profiled.
     pub cells: Vec<ProfileSummary>,
-    /// Paths against the baseline.
+    /// Paths against the baseline: first those that the rounds tell apart from it, and of these the
+    /// ones whose CPU differs most.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<ProfileDifference>,
 }
@@ -84,6 +85,11 @@ pub struct ProfileDifference {
     pub base_value: f64,
     /// All of the path's.
     pub path_value: f64,
+    /// Why `grew` is empty, whatever grew: the rounds do not say that the main figure of the two
+    /// differs. It is their verdict in words. A profile is one trial, and one trial differs from
+    /// another by more than samples scatter. Absent: they differ.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_told_apart: Option<String>,
     /// The frames whose own value grew most, the first by the most. Own means without what they
     /// call. A frame is left out where its growth is not larger than its error.
     pub grew: Vec<FrameGrowth>,
