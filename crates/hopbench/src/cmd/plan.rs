@@ -9,12 +9,15 @@ mod testbed;
 mod words;
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use hopbench_meter::profile::Access;
 use hopbench_model::Fault;
 use hopbench_scenario::Resolved;
 
 use self::outlook::Outlook;
 pub(super) use self::queue::too_short;
-use super::arguments::{EnvoyArgument, FormatArgument, ScenarioArguments, TestbedArguments};
+use super::arguments::{
+    EnvoyArgument, FormatArgument, ProfileArgument, ScenarioArguments, TestbedArguments,
+};
 use super::subcommand::Subcommand;
 use crate::output::{print, say};
 use crate::testbeds::open;
@@ -28,14 +31,13 @@ impl Subcommand for PlanCommand {
             .required(true)
             .help("A file, or the name of a built-in scenario (`hopbench list scenarios`)");
         let command = ScenarioArguments::augment_args(Command::new("plan").arg(scenario));
-        FormatArgument::augment_args(EnvoyArgument::augment_args(TestbedArguments::augment_args(
-            command,
-        )))
-        .about(
-            "Shows what a scenario would measure, how long it takes and what is missing; starts \
-             nothing",
-        )
-        .long_about(None)
+        let command = EnvoyArgument::augment_args(TestbedArguments::augment_args(command));
+        FormatArgument::augment_args(ProfileArgument::augment_args(command))
+            .about(
+                "Shows what a scenario would measure, how long it takes and what is missing; \
+                 starts nothing",
+            )
+            .long_about(None)
     }
 
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
@@ -45,10 +47,16 @@ impl Subcommand for PlanCommand {
         // A seed that a run would choose anew says nothing here.
         let new_seed = rand::random();
         let wanted = TestbedArguments::from_arg_matches(matches).map_err(Fault::input)?;
-        let Resolved { plan, notes, .. } = arguments.read_with(name, &wanted, new_seed)?;
+        let Resolved { plan, mut notes, .. } = arguments.read_with(name, &wanted, new_seed)?;
+        let profile = ProfileArgument::from_arg_matches(matches).map_err(Fault::input)?;
+        // What the kernel forbids ends a run, and not a plan.
+        let profiling = profile.of(&plan, || Ok(Access::Machine))?;
+        if let Some(Err(lack)) = profiling.as_ref().map(|_| Access::now()) {
+            notes.push(format!("--profile: {lack}"));
+        }
         let seed = Some(plan.seed).filter(|seed| *seed != new_seed);
         let mut testbed = open(&plan.testbed, None, || false, |_| ());
-        let outlook = Outlook::new(plan, notes, seed, testbed.as_mut());
+        let outlook = Outlook::new(plan, notes, seed, testbed.as_mut(), profiling.as_ref());
         if FormatArgument::from_arg_matches(matches).map_err(Fault::input)?.is_json() {
             say(format_args!("{:#}", outlook.json()))?;
         } else {

@@ -180,6 +180,43 @@ fn a_path_without_anything_to_compare_it_with_is_told() {
 }
 
 #[test]
+fn profiles_are_counted_with_their_time() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("x.yaml");
+    // A trial takes 1 s, a profile 2.1 s, and 60 ms go by between trials.
+    let text = "name: x\nrounds: 2\ntime: 900ms\nwarmup: 100ms\nbaseline: p\n\
+                paths: {p: host@a -> host@b, q: host@a -> host@b}\n\
+                workloads: {w: {rr: {}}, v: {rr: {size: 9B}}}\n";
+    fs::write(&file, text).expect("a file");
+    let file = file.to_string_lossy();
+    let seconds = |planned: &Value, key: &str| planned[key].as_f64().expect("seconds");
+    let plain = json(&["plan", &file, "--json"]);
+    assert_eq!(plain["profiles"].as_array().map(Vec::len), Some(0), "{plain}");
+    assert!(seconds(&plain, "profiles_s").abs() < 1e-9, "{plain}");
+    let both = json(&["plan", &file, "--json", "--profile=q/w"]);
+    let names: Vec<&str> = both["profiles"]
+        .as_array()
+        .expect("profiles")
+        .iter()
+        .filter_map(|cell| cell["path"].as_str())
+        .collect();
+    assert_eq!(names, ["p", "q"], "{both}");
+    assert!((seconds(&both, "profiles_s") - 2.0 * 2.16).abs() < 1e-9, "{both}");
+    for key in ["estimated_s", "least_estimated_s"] {
+        let more = seconds(&both, key) - seconds(&plain, key);
+        assert!((more - 2.0 * 2.16).abs() < 1e-9, "{key}: {more}");
+    }
+    let page = ran(&["plan", &file, "--profile"]).stdout;
+    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains(" trials and 4 profiles, about "), "{page}");
+    let row = "profiles 4 extra trials at the end, about 8.6 s: p/w, q/w, p/v, q/v ";
+    assert!(page.contains(row), "{page}");
+    let unknown = run(&mut program(&["plan", &file, "--profile=q/none"]));
+    assert_eq!(unknown.code, Some(2), "{}", unknown.story());
+    assert!(unknown.stderr.contains("--profile: found `q/none`"), "{}", unknown.story());
+}
+
+#[test]
 fn a_seed_that_a_run_would_choose_is_not_told() {
     let seed = |arguments: &[&str]| {
         let page = ran(&[&["plan", "quickstart"], arguments].concat()).stdout;

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use hopbench_meter::profile::{Access, Lack, Watched};
 use hopbench_model::{
-    Cell, Folded, Nanos, PROFILE_SCHEMA, Pattern, ProfileFile, ProfiledCell, ProfiledCount, Record,
-    SECOND, ServerSpec, Unit, proxy_role,
+    Cell, Folded, PROFILE_SCHEMA, ProfileFile, ProfiledCell, ProfiledCount, Record, ServerSpec,
+    Unit, proxy_role,
 };
 use hopbench_testbed::{Route, Testbed};
 
@@ -20,10 +20,9 @@ use super::sessions::Sessions;
 use super::trial::CellTrial;
 use super::{Around, Campaign};
 use crate::results::{CellName, PROFILE_FILE, folded_name, profile_file};
+use choice::Profiling;
 use taking::{ForWindow, Taking};
 
-/// The window of a profiled trial, ns.
-const WINDOW: Nanos = 2 * SECOND;
 /// The program of every proxy: only labs are profiled, and their proxies are Envoys.
 const PROXY_PROGRAM: &str = "envoy";
 /// Bytes of a MB.
@@ -100,11 +99,7 @@ impl Campaign {
     ) -> Result<Profiled, String> {
         let Around { plan, testbed, sessions, meters, observer, bounds } = around;
         let (path, point) = plan.at(cell);
-        let mut point = point.clone();
-        // Echoes have a length of their own.
-        if point.job.kind().pattern != Pattern::Probes {
-            point.job.timing.window_ns = WINDOW;
-        }
+        let point = Profiling::point(point);
         let mut bounds = *bounds;
         bounds.cover(&point.job);
         let run = self.folder.run();

@@ -1,7 +1,7 @@
 //! The estimate of a plan: its trials and its time, at least and at most.
 
 use hopbench_model::{Cell, Nanos, Plan, Point, SearchGoal, SearchSpec};
-use hopbench_run::TRIAL_OVERHEAD_NS;
+use hopbench_run::{Profiling, TRIAL_OVERHEAD_NS};
 use hopbench_stats::{Ceiling, Highest, Knee, Measurement, Outcome, Search};
 
 /// Trials of a search in noise, for each that it takes without.
@@ -43,6 +43,9 @@ pub(super) struct Estimate {
     /// Trials in rounds, and those of searches with what follows them.
     pub(super) trials: Range,
     pub(super) search_trials: Range,
+    /// Extra trials with profiles, and their time, ns.
+    pub(super) profiles: u64,
+    pub(super) profile_ns: Nanos,
     /// All of them, ns.
     pub(super) time_ns: Range,
 }
@@ -63,6 +66,8 @@ impl Estimate {
             rounds,
             trials: rounds.times(Range::of(in_rounds.len() as u64)),
             search_trials: Range::default(),
+            profiles: 0,
+            profile_ns: 0,
             time_ns: rounds.times(Range::of(round_ns)),
         };
         for (at, point) in plan.points.iter().enumerate() {
@@ -82,6 +87,18 @@ impl Estimate {
             out.time_ns = Range { least: least.min(budget_ns), most: most.min(budget_ns) };
         }
         out
+    }
+
+    /// The same with an extra trial of each of these cells, which no budget counts.
+    pub(super) fn with_profiles(mut self, plan: &Plan, cells: &[Cell]) -> Self {
+        let time_ns = |cell: &Cell| {
+            let point = Profiling::point(&plan.points[cell.point]);
+            trial_ns(&point, plan.paths[cell.path].clients).most
+        };
+        self.profiles = cells.len() as u64;
+        self.profile_ns = cells.iter().map(time_ns).fold(0, u64::saturating_add);
+        self.time_ns = self.time_ns.plus(Range::of(self.profile_ns));
+        self
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hopbench_model::{Cell, Path, Plan, SECOND, Skipped, point_label};
-use hopbench_run::uncompared;
+use hopbench_run::{Profiling, uncompared};
 use hopbench_testbed::{Need, Testbed};
 use serde_json::json;
 
@@ -19,6 +19,8 @@ pub(super) struct Outlook {
     pub(super) seed: Option<u64>,
     /// Cells that can be measured here.
     pub(super) measurable: Vec<Cell>,
+    /// Those of them that are profiled when all is measured.
+    pub(super) profiled: Vec<Cell>,
     /// What is missing here.
     pub(super) needs: Vec<Need>,
     /// The machines that its nodes would be, by their names, as far as that is known.
@@ -32,9 +34,10 @@ pub(super) struct Outlook {
 impl Outlook {
     pub(super) fn new(
         plan: Plan,
-        notes: Vec<String>,
+        mut notes: Vec<String>,
         seed: Option<u64>,
         testbed: &mut dyn Testbed,
+        profiling: Option<&Profiling>,
     ) -> Self {
         let needs = testbed.missing(&plan);
         let nodes = testbed.nodes();
@@ -61,12 +64,15 @@ impl Outlook {
         }
         unsupported.dedup();
         let uncompared = uncompared(&plan, &skipped);
-        Self { plan, notes, seed, measurable, needs, nodes, unsupported, uncompared }
+        notes.extend(profiling.and_then(Profiling::bounded));
+        let mut profiled = profiling.map(|all| all.cells(&plan)).unwrap_or_default();
+        profiled.retain(|cell| measurable.contains(cell));
+        Self { plan, notes, seed, measurable, profiled, needs, nodes, unsupported, uncompared }
     }
 
     /// How many trials the cells take that can be measured, and how long.
     pub(super) fn estimate(&self) -> Estimate {
-        Estimate::of(&self.plan, &self.measurable)
+        Estimate::of(&self.plan, &self.measurable).with_profiles(&self.plan, &self.profiled)
     }
 
     /// What variants say that changes nothing on their path: the path, the setting, and why.
@@ -86,7 +92,16 @@ impl Outlook {
             let Need { path, what, why, remedy } = need;
             json!({"path": path, "what": what, "why": why, "remedy": remedy})
         };
-        let Estimate { cells, searches, trials, search_trials, time_ns, .. } = self.estimate();
+        let Estimate { cells, searches, trials, search_trials, profile_ns, time_ns, .. } =
+            self.estimate();
+        let profiled = |cell: &Cell| {
+            let (path, point) = self.plan.at(*cell);
+            json!({
+                "path": path.name,
+                "workload": point.workload,
+                "point": point_label(&point.point),
+            })
+        };
         let seconds = |ns: u64| ns as f64 / SECOND as f64;
         json!({
             "plan": self.plan,
@@ -99,6 +114,8 @@ impl Outlook {
             "searches": searches,
             "trials": trials.most + search_trials.most,
             "least_trials": trials.least + search_trials.least,
+            "profiles": self.profiled.iter().map(profiled).collect::<Vec<_>>(),
+            "profiles_s": seconds(profile_ns),
             "estimated_s": seconds(time_ns.most),
             "least_estimated_s": seconds(time_ns.least),
             "missing": self.needs.iter().map(need).collect::<Vec<_>>(),

@@ -37,7 +37,9 @@ impl Outlook {
             );
         }
         let workload_heads = ["workload", "kind", "points", "paths", "trial", "swept"];
-        table(&mut out, &[], about(plan, self.seed, &self.nodes, estimate.rounds));
+        let mut rows = about(plan, self.seed, &self.nodes, estimate.rounds);
+        rows.extend(profiles(plan, &self.profiled, estimate.profile_ns));
+        table(&mut out, &[], rows);
         table(&mut out, &["path", "way", "needs"], paths(plan));
         table(&mut out, &["variant", "paths", "what its proxies do"], variants(plan));
         table(&mut out, &workload_heads, workloads(plan));
@@ -149,6 +151,20 @@ fn about(
         seed.map_or_else(|| "chosen at the start".to_owned(), |seed| seed.to_string()),
     ));
     rows
+}
+
+/// The cells that are profiled, and the time that it takes, ns; nothing without any.
+fn profiles(plan: &Plan, cells: &[Cell], time_ns: u64) -> Option<Vec<String>> {
+    let name = |cell: &Cell| {
+        let (path, point) = plan.at(*cell);
+        format!("{}/{}", path.name, point.workload)
+    };
+    let names: Vec<String> = cells.iter().map(name).collect();
+    (!names.is_empty()).then(|| {
+        let trials = counted(names.len() as u64, "extra trial");
+        let text = format!("{trials} at the end, about {}: {}", short(time_ns), listed(&names));
+        vec!["profiles".to_owned(), text]
+    })
 }
 
 fn paths(plan: &Plan) -> Vec<Vec<String>> {

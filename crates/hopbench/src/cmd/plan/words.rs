@@ -40,7 +40,8 @@ pub(super) fn until(rule: &StopRule, most: u32, expected: Range) -> String {
 /// How many cells, rounds, trials, and how long: `30 cells in 3 to 4 rounds = 90 to 120 trials,
 /// about 4 to 5.3 min`.
 pub(super) fn extent(estimate: &Estimate) -> String {
-    let Estimate { cells, searches, rounds, trials, search_trials, time_ns } = *estimate;
+    let Estimate { cells, searches, rounds, trials, search_trials, profiles, time_ns, .. } =
+        *estimate;
     let counts = |span: Range, what: &str| {
         let most = counted(span.most, what);
         if span.least == span.most { most } else { format!("{} to {most}", span.least) }
@@ -60,6 +61,9 @@ pub(super) fn extent(estimate: &Estimate) -> String {
     if searches > 0 {
         let searches = number::counted(searches, "search", "searches");
         parts.push(format!("{searches} of {}", counts(search_trials, "trial")));
+    }
+    if profiles > 0 {
+        parts.push(counted(profiles, "profile"));
     }
     format!("{}, about {}", parts.join(" and "), duration(time_ns))
 }
@@ -136,5 +140,8 @@ mod tests {
             ..Estimate::default()
         };
         assert_eq!(extent(&cells), "2 cells in 3 rounds = 6 trials, about 0 s");
+        let profiled = Estimate { profiles: 2, ..cells };
+        let told = "2 cells in 3 rounds = 6 trials and 2 profiles, about 0 s";
+        assert_eq!(extent(&profiled), told);
     }
 }

@@ -14,7 +14,8 @@ use hopbench_run::{Profiling, results, same_build, secrets_known};
 use hopbench_scenario::Resolved;
 
 use crate::cmd::arguments::{
-    EnvoyArgument, FormatArgument, ScenarioArguments, TestbedArguments, UnitsArgument, secrets_of,
+    EnvoyArgument, FormatArgument, ProfileArgument, ScenarioArguments, TestbedArguments,
+    UnitsArgument, secrets_of,
 };
 use crate::output::refuse_stdout;
 
@@ -46,17 +47,8 @@ pub(super) struct Flags {
     /// may be given several times
     #[arg(long, value_name = "NAME", requires = "resume")]
     allow_env: Vec<String>,
-    /// When all is measured, profile these cells in an extra trial each: flame graphs of the ends,
-    /// proxies and softirqs. * is any name; without a value all paths and workloads, at most 16.
-    /// Only in the lab
-    #[arg(
-        long,
-        value_name = "PATH/WORKLOAD",
-        num_args = 0..=1,
-        require_equals = true,
-        value_delimiter = ','
-    )]
-    profile: Option<Vec<String>>,
+    #[command(flatten)]
+    profile: ProfileArgument,
     #[command(flatten)]
     scenario_arguments: ScenarioArguments,
     #[command(flatten)]
@@ -157,7 +149,7 @@ impl Flags {
             self.own_programs(&run.plan, dir)?;
             secrets_known(&run.plan, &secrets)?;
             let more_ns = self.more.map(|more| more_rounds(&run.plan, more)).transpose()?;
-            if self.profile.is_some() {
+            if self.profile.is_given() {
                 // Those that cannot be read are not overwritten.
                 results::profile_file(dir)?;
             }
@@ -184,16 +176,7 @@ impl Flags {
 
     /// The cells of a plan that are profiled, as far as the testbed and the kernel allow it.
     fn profiling(&self, plan: &Plan) -> Result<Option<Profiling>, Fault> {
-        let Some(cells) = &self.profile else { return Ok(None) };
-        let testbed = plan.testbed.name();
-        if !matches!(plan.testbed, TestbedSpec::Lab(_)) {
-            return Err(Fault::input(format!(
-                "--profile: found the testbed `{testbed}`, expected `lab`: only there are the ends \
-                 and proxies processes of this machine"
-            )));
-        }
-        let access = || Access::now().map_err(|lack| lack.to_string());
-        Profiling::of(plan, cells, access).map(Some)
+        self.profile.of(plan, || Access::now().map_err(|lack| lack.to_string()))
     }
 }
 

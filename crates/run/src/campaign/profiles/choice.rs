@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 
 use hopbench_meter::profile::Access;
-use hopbench_model::{Cell, Fault, Plan, Point};
+use hopbench_model::{Cell, Fault, Nanos, Pattern, Plan, Point, SECOND};
 
 use crate::results::CellName;
 
 /// Cells of a run that are profiled, at most.
 pub const MOST_PROFILES: usize = 16;
+/// The window of a profiled trial, ns.
+const WINDOW: Nanos = 2 * SECOND;
 
 /// The cells of a run that are profiled, and what the kernel allows.
 #[derive(Debug, Clone)]
@@ -80,8 +82,18 @@ impl Profiling {
         self.access
     }
 
+    /// A point as it is measured for a profile: its window is 2 s.
+    pub fn point(point: &Point) -> Point {
+        let mut point = point.clone();
+        // Echoes have a length of their own.
+        if point.job.kind().pattern != Pattern::Probes {
+            point.job.timing.window_ns = WINDOW;
+        }
+        point
+    }
+
     /// The cells, as a plan numbers them; those that are not in it are left out.
-    pub(super) fn cells(&self, plan: &Plan) -> Vec<Cell> {
+    pub fn cells(&self, plan: &Plan) -> Vec<Cell> {
         let find = |name: &CellName| {
             plan.cells.iter().copied().find(|cell| CellName::of(plan, *cell) == *name)
         };
@@ -89,7 +101,7 @@ impl Profiling {
     }
 
     /// What was left out, and how to have it; `None`: nothing.
-    pub(super) fn bounded(&self) -> Option<String> {
+    pub fn bounded(&self) -> Option<String> {
         (self.left_out > 0).then(|| {
             format!(
                 "{} of {} cells are profiled; name others with --profile=PATH/WORKLOAD",
