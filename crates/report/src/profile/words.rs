@@ -118,7 +118,8 @@ pub fn sentences(summary: &ProfilesSummary, folder: &str) -> Vec<String> {
     let failed = summary.cells.iter().filter_map(|cell| Some((cell, cell.problem.as_ref()?)));
     out.extend(failed.map(|(cell, why)| format!("{}: no profile: {why}", title(cell))));
     out.extend(incomplete(summary));
-    for difference in summary.differences.iter().take(MOST_PAIRS) {
+    let shown = &summary.differences[..summary.differences.len().min(MOST_PAIRS)];
+    for difference in shown {
         out.push(headline(difference));
         out.push(format!("  {folder}/{}", difference.graph));
         let functions = difference.grew.iter().take(MOST_FUNCTIONS);
@@ -126,11 +127,10 @@ pub fn sentences(summary: &ProfilesSummary, folder: &str) -> Vec<String> {
         let why = wrap::wrap(&wrap::plain(&nothing(difference).unwrap_or_default()), WIDTH - 2);
         out.extend(why.iter().map(|line| format!("  {line}")));
     }
-    // The first are those that have any.
-    if summary.differences.first().is_some_and(|first| !first.grew.is_empty()) {
+    if shown.iter().any(|difference| !difference.grew.is_empty()) {
         out.push(CAUTION.to_owned());
     }
-    let more = summary.differences.len().saturating_sub(MOST_PAIRS);
+    let more = summary.differences.len() - shown.len();
     if more > 0 {
         out.push(format!("{} with --details", counted(more as u64, "more pair", "more pairs")));
     }
