@@ -26,8 +26,8 @@ pub struct ProfileSide<'a> {
     pub of_sample: f64,
 }
 
-/// The summary of profiles, with each path against the one that `of` names. `not_told_apart` says of
-/// a cell why it and that of the other path are not told apart; `None`: they are.
+/// The summary of profiles, with each path against the one that `of` names. `not_told_apart` says
+/// why a cell and that of the other path are not told apart; `None`: they are.
 pub(super) fn summary<'p>(
     profiles: &Profiles,
     of: impl Fn(&str) -> Option<&'p str>,
@@ -171,7 +171,11 @@ fn difference_of(
     };
     let [mut from, mut to] = [side(base, stacks[0]), side(cell, stacks[1])];
     (from.label, to.label) = (&base.path, &cell.path);
-    let difference = difference(from, to);
+    let mut difference = difference(from, to);
+    for frame in &mut difference.grew {
+        let known = cell.libraries.get(&frame.frame).or_else(|| base.libraries.get(&frame.frame));
+        frame.library = known.cloned();
+    }
     let name = format!("{}-vs-{}.{}", cell.path, base.path, cell.workload);
     Some(ProfileDifference {
         workload: cell.workload.clone(),
@@ -182,8 +186,8 @@ fn difference_of(
     })
 }
 
-/// The difference of two profiles whose samples have values in one unit. The workload, the unit and
-/// the graph's name are the caller's to fill in.
+/// The difference of two profiles whose samples have values in one unit. The caller fills in the
+/// workload, the unit, the graph's name and the functions' libraries.
 pub fn difference(base: ProfileSide<'_>, path: ProfileSide<'_>) -> ProfileDifference {
     let mut stacks: BTreeMap<&str, [u64; 2]> = BTreeMap::new();
     for (side, profile) in [base, path].into_iter().enumerate() {
@@ -210,6 +214,7 @@ pub fn difference(base: ProfileSide<'_>, path: ProfileSide<'_>) -> ProfileDiffer
             FrameGrowth {
                 owner: (*owner).to_owned(),
                 frame: (*frame).to_owned(),
+                library: None,
                 base_value,
                 path_value,
                 growth: path_value - base_value,
@@ -304,6 +309,7 @@ mod tests {
             idle_samples: 0,
             lost_samples: 0,
             throttled: 0,
+            libraries: [("copy".to_owned(), "libc.so.6".to_owned())].into(),
             count: requests.map(|number| ProfiledCount { unit: "request".to_owned(), number }),
         }
     }
@@ -348,7 +354,7 @@ mod tests {
     #[test]
     fn what_is_not_told_apart_names_no_function_and_comes_last() {
         let base = |workload| cell("base", workload, Some(10_000.0));
-        // 2.9 times the samples of `base`: for a request 1.45, 5.8 and 0.58 times its CPU.
+        // 2.9 times the samples of `base`: for a request 1.45, 5.8, 0.58 and 5.8 times its CPU.
         let cells = vec![
             base("web"),
             cell("over", "web", Some(20_000.0)),
@@ -356,6 +362,8 @@ mod tests {
             cell("over", "bulk", Some(5000.0)),
             base("less"),
             cell("over", "less", Some(50_000.0)),
+            base("more"),
+            cell("over", "more", Some(5000.0)),
         ];
         let told = |cell: &ProfiledCell| (cell.workload == "bulk").then(|| "the same".to_owned());
         let summary = summary(&profiles(cells), against, told);
@@ -364,10 +372,20 @@ mod tests {
             .iter()
             .map(|one| (one.workload.as_str(), one.grew.is_empty(), one.not_told_apart.as_deref()))
             .collect();
-        let expected =
-            [("less", false, None), ("web", false, None), ("bulk", true, Some("the same"))];
+        let expected = [
+            ("more", false, None),
+            ("less", false, None),
+            ("web", false, None),
+            ("bulk", true, Some("the same")),
+        ];
         assert_eq!(order, expected);
-        assert!(!summary.differences[2].stacks.is_empty(), "the graph has everything");
+        assert!(!summary.differences[3].stacks.is_empty(), "the graph has everything");
+        let more = &summary.differences[0].grew;
+        let library = |frame: &str| {
+            let found = more.iter().find(|one| one.frame == frame).expect("a frame that grew");
+            found.library.as_deref()
+        };
+        assert_eq!((library("copy"), library("vxlan_rcv_[k]")), (Some("libc.so.6"), None));
     }
 
     #[test]

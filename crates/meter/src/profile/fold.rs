@@ -1,6 +1,6 @@
 //! Samples with names as folded stacks, each below its owner.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use hopbench_model::{Folded, KERNEL_MARK};
 use hopbench_sys::perf::Frame;
@@ -31,6 +31,9 @@ pub struct Watched {
 pub struct Profile {
     /// Stacks below the names of what is watched, and below [`SOFTIRQ`].
     pub folded: Folded,
+    /// The files of innermost functions by the functions' names, as far as they are libraries'. A
+    /// name that several files have is left out.
+    pub libraries: BTreeMap<String, String>,
     /// Samples of other programs and of the kernel's own threads.
     pub other_samples: u64,
     /// Samples of idle CPUs.

@@ -52,13 +52,17 @@ impl Mapping {
     /// `program` is the name of the process' own program, if this is its code: the file may have
     /// another name on each path, and is the same part of each.
     pub(super) fn module(&self, program: Option<&str>) -> String {
-        let path = self.path.strip_suffix(" (deleted)").unwrap_or(&self.path);
-        let file = path.rsplit('/').next().unwrap_or_default();
-        match program.unwrap_or(file) {
+        match program.unwrap_or(self.file()) {
             "" => "[anonymous]".to_owned(),
             name if name.starts_with('[') => name.to_owned(),
             name => format!("[{name}]"),
         }
+    }
+
+    /// The name of its file, without folders; empty for memory without one.
+    pub(super) fn file(&self) -> &str {
+        let path = self.path.strip_suffix(" (deleted)").unwrap_or(&self.path);
+        path.rsplit('/').next().unwrap_or_default()
     }
 }
 

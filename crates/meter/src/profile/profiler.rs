@@ -1,6 +1,6 @@
 //! The samples of a window.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::ops::Range;
 
@@ -102,7 +102,12 @@ impl Profiler {
             fold(within(), &watched, |pid, frame, is_first| symbols.name(pid, frame, is_first));
         let is_seen = within().any(|sample| has_kernel(&sample));
         let has_kernel_names = symbols.has_kernel() || !is_seen;
+        let innermost: BTreeSet<&str> =
+            folded.folded.stacks().filter_map(|(stack, _)| stack.rsplit(';').next()).collect();
+        let mut libraries = symbols.into_libraries();
+        libraries.retain(|function, _| innermost.contains(function.as_str()));
         Profile {
+            libraries,
             lost_samples: lost.within(&window),
             throttled: throttled.within(&window),
             has_kernel_names,

@@ -1,6 +1,6 @@
 //! Names of the addresses in samples, looked up all at once.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
@@ -25,13 +25,24 @@ const KERNEL: &str = "[kernel]";
 #[derive(Debug)]
 pub(super) struct Symbols {
     kernel: Option<KernelSymbols>,
+    user: User,
+}
+
+/// Names in processes.
+#[derive(Debug, Default)]
+struct User {
     /// By process and address, as [`lookup`] has it.
-    user: HashMap<(u32, u64), String>,
+    names: HashMap<(u32, u64), String>,
+    /// The files of functions by the functions' names; empty where a name is in several, and where
+    /// the file is a process' own program.
+    libraries: BTreeMap<String, String>,
 }
 
 /// A file with the places whose names are wanted: process, address, bytes from the file's start.
 struct Wanted {
     open: String,
+    /// Its name, if it is a library; empty for a process' own program.
+    library: String,
     places: Vec<(u32, u64, u64)>,
 }
 
@@ -61,7 +72,14 @@ impl Symbols {
             let name = self.kernel.as_ref().and_then(|kernel| kernel.name(address));
             return name.unwrap_or(KERNEL);
         }
-        self.user.get(&(pid, address)).map_or(UNKNOWN, String::as_str)
+        self.user.names.get(&(pid, address)).map_or(UNKNOWN, String::as_str)
+    }
+
+    /// The files of functions by the functions' names, of those that are in one library only.
+    pub(super) fn into_libraries(self) -> BTreeMap<String, String> {
+        let mut libraries = self.user.libraries;
+        libraries.retain(|_, library| !library.is_empty());
+        libraries
     }
 
     /// Whether the kernel shows the addresses of its functions.
@@ -86,11 +104,8 @@ fn lookup(frame: Frame, is_first: bool) -> u64 {
 }
 
 /// The names of addresses in processes.
-fn user(
-    addresses: HashMap<u32, Vec<u64>>,
-    programs: &HashMap<u32, &str>,
-) -> HashMap<(u32, u64), String> {
-    let mut names = HashMap::new();
+fn user(addresses: HashMap<u32, Vec<u64>>, programs: &HashMap<u32, &str>) -> User {
+    let User { mut names, mut libraries } = User::default();
     let mut files: HashMap<(u64, u64), Wanted> = HashMap::new();
     for (pid, mut addresses) in addresses {
         addresses.sort_unstable();
@@ -113,9 +128,12 @@ fn user(
                 continue;
             }
             let Ok(about) = fs::metadata(&open) else { continue };
-            let wanted = files
-                .entry((about.dev(), about.ino()))
-                .or_insert_with(|| Wanted { open, places: Vec::new() });
+            let library = if is_program { "" } else { mapping.file() };
+            let wanted = files.entry((about.dev(), about.ino())).or_insert_with(|| Wanted {
+                open,
+                library: library.to_owned(),
+                places: Vec::new(),
+            });
             wanted.places.push((pid, address, place));
         }
     }
@@ -125,11 +143,15 @@ fn user(
         let found = found.unwrap_or_default().into_iter().zip(&wanted.places);
         for (name, (pid, address, _)) in found {
             if let Some(name) = name {
+                let known = libraries.entry(name.clone()).or_insert_with(|| wanted.library.clone());
+                if *known != wanted.library {
+                    known.clear();
+                }
                 names.insert((*pid, *address), name);
             }
         }
     }
-    names
+    User { names, libraries }
 }
 
 /// A program or library; `None` where it cannot be read, or is too large.
@@ -166,8 +188,8 @@ mod tests {
         let own = maps.iter().find(is_own).expect("its code").start;
         let other = maps.iter().find(|one| !is_own(one)).expect("other code");
         let names = |programs: &[(u32, &'static str)]| {
-            let addresses = [(pid, vec![own, other.start])].into();
-            let names = user(addresses, &programs.iter().copied().collect());
+            let addresses = HashMap::from([(pid, vec![own, other.start])]);
+            let names = user(addresses, &programs.iter().copied().collect()).names;
             [own, other.start].map(|address| names[&(pid, address)].clone())
         };
         let file = program.file_name().and_then(|name| name.to_str()).expect("a name");
@@ -177,5 +199,23 @@ mod tests {
         let _ = child.wait();
         assert_eq!((unnamed, named), (format!("[{file}]"), "[envoy]".to_owned()));
         assert_eq!(before, after, "code of others");
+    }
+
+    #[test]
+    fn a_function_of_a_library_has_its_file_and_one_of_the_program_has_none() {
+        let pid = std::process::id();
+        let own = has_kernel_names as *const () as u64;
+        let maps = Mapping::all(&fs::read_to_string("/proc/self/maps").unwrap());
+        // Some place in libc is in a function that it exports; a static program has no libc.
+        let Some(libc) = maps.iter().find(|one| one.file().starts_with("libc.so")) else { return };
+        let places = (0..4096).map(|step| libc.start + step * 64);
+        let addresses = HashMap::from([(pid, places.chain([own]).collect())]);
+        let found = Symbols { kernel: None, user: user(addresses, &HashMap::new()) };
+        let name = found.user.names[&(pid, own)].clone();
+        assert!(name.ends_with("has_kernel_names"), "{name}");
+        let libraries = found.into_libraries();
+        assert!(!libraries.contains_key(&name), "{libraries:?}");
+        assert!(libraries.values().any(|library| library.starts_with("libc.so")), "{libraries:?}");
+        assert!(libraries.values().all(|library| !library.is_empty()), "{libraries:?}");
     }
 }

@@ -56,6 +56,10 @@ pub struct ProfiledCell {
     /// allows. Absent in old files: not known.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub throttled: u64,
+    /// The file of a function whose own time was seen, by the function's name. Functions of a
+    /// process' own program, of the kernel and of several libraries have none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub libraries: BTreeMap<String, String>,
     /// What was counted in the window; absent: nothing that profiles can be compared by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<ProfiledCount>,

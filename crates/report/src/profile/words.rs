@@ -69,6 +69,15 @@ pub(crate) fn frame(name: &str) -> String {
     }
 }
 
+/// A function of a list: `validate_header_names (libcodec.so)`.
+pub(crate) fn function(growth: &FrameGrowth) -> String {
+    let name = frame(&growth.frame);
+    match &growth.library {
+        Some(library) => format!("{name} ({library})"),
+        None => name,
+    }
+}
+
 /// A frame without the mark of the kernel's: its colour says it.
 pub(super) fn plain(name: &str) -> String {
     name.strip_suffix(KERNEL_MARK).unwrap_or(name).to_owned()
@@ -85,7 +94,7 @@ fn grown(frame: &FrameGrowth, unit: &ProfileUnit) -> String {
     let FrameGrowth { owner, frame: name, growth, .. } = frame;
     let name = match name == owner {
         true => String::new(),
-        false => format!(": {}", self::frame(name)),
+        false => format!(": {}", function(frame)),
     };
     let [low, high] = ends(frame, unit);
     format!("+{} [{low}, {high}]  {owner}{name}", value(*growth, unit))
@@ -151,6 +160,7 @@ mod tests {
         let growth = |owner: &str, frame: &str, growth: f64| FrameGrowth {
             owner: owner.to_owned(),
             frame: frame.to_owned(),
+            library: (frame == "copy").then(|| "libc.so.6".to_owned()),
             base_value: 1.0,
             path_value: 1.0 + growth,
             growth,
@@ -168,6 +178,7 @@ mod tests {
             not_told_apart: None,
             grew: vec![
                 growth("softirq", "vxlan_rcv_[k]", 1.234),
+                growth("client", "copy", 0.3),
                 growth("client", "[hopbench]", 0.2),
             ],
             stacks: Vec::new(),
@@ -188,6 +199,7 @@ mod tests {
             "web on overlay against bridge, size=64: CPU 12.3 us for each request, bridge 9.87 us",
             "  results/x/profile/overlay-vs-bridge.web.svg",
             "  +1.23 us [1.13, 1.33]  softirq: vxlan_rcv (kernel)",
+            "  +0.300 us [0.200, 0.400]  client: copy (libc.so.6)",
             "  +0.200 us [0.100, 0.300]  client: [hopbench]",
             CAUTION,
         ];

@@ -129,6 +129,7 @@ impl Campaign {
             idle_samples: taken.profile.idle_samples,
             lost_samples: taken.profile.lost_samples,
             throttled: taken.profile.throttled,
+            libraries: taken.profile.libraries,
             count: count(&record),
         };
         let has_kernel_names = taken.profile.has_kernel_names;
@@ -291,6 +292,7 @@ fn without(name: CellName, why: String) -> ProfiledCell {
         idle_samples: 0,
         lost_samples: 0,
         throttled: 0,
+        libraries: BTreeMap::new(),
         count: None,
     }
 }

@@ -105,6 +105,10 @@ pub struct FrameGrowth {
     pub owner: String,
     /// The function; the kernel's end in `_[k]`.
     pub frame: String,
+    /// The file of the library that it is in; absent: it is in the program itself or in the kernel,
+    /// or that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub library: Option<String>,
     /// The base's value.
     pub base_value: f64,
     /// The path's.

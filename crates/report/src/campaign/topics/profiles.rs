@@ -6,7 +6,7 @@ use hopbench_analysis::{ProfileDifference, ProfileSummary, ProfileUnit, Summary}
 
 use crate::document::{Block, Cell, Column, Form, Kind, Line, Part, Row, Table, Tone};
 use crate::number::percentage;
-use crate::profile::{CAUTION, ends, frame, headline, incomplete, nothing, title, value};
+use crate::profile::{CAUTION, ends, function, headline, incomplete, nothing, title, value};
 
 const NOTE: &str = "Of an extra trial of each cell, which is in no figure. A frame's own time is \
                     without what it calls.";
@@ -92,7 +92,7 @@ fn difference(number: usize, difference: &ProfileDifference) -> Block {
         let rows = grew.iter().map(|one| {
             let values = [one.base_value, one.path_value].map(|own| value(own, unit));
             let grew = Cell::with_ends(value(one.growth, unit), Some(ends(one, unit)));
-            let name: [Cell; 2] = [one.owner.clone().into(), frame(&one.frame).into()];
+            let name: [Cell; 2] = [one.owner.clone().into(), function(one).into()];
             Row::of(name.into_iter().chain(values.map(Cell::from)).chain([grew]))
         });
         let caption = format!("{path} against {base}: functions whose own time grew most");

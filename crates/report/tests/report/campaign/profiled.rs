@@ -1,5 +1,7 @@
 //! Profiles in reports: which functions grew is said only of paths that the rounds tell apart.
 
+use std::collections::BTreeMap;
+
 use hopbench_model::{Folded, PROFILE_SCHEMA, ProfileFile, ProfiledCell, Profiles};
 use hopbench_report::campaign::{Details, ProfileOwner, Summary};
 
@@ -22,6 +24,7 @@ fn cell(path: &str, samples: u64) -> (ProfiledCell, Folded) {
         idle_samples: 0,
         lost_samples: 0,
         throttled: 0,
+        libraries: BTreeMap::new(),
         count: None,
     };
     (cell, folded.unwrap())
