@@ -22,7 +22,7 @@ pub fn graphs(profiles: &Profiles, summary: &ProfilesSummary) -> Vec<(String, St
     let of_cells = profiles.file.cells.iter().zip(&summary.cells);
     let cells = of_cells.filter_map(|(cell, one)| {
         let folded = profiles.folded.get(cell.folded.as_ref()?)?;
-        Some((one.graph.clone()?, flame_graph(&words::title(one), folded)))
+        Some((one.graph.clone()?, flame_graph(&title(one), folded)))
     });
     let differences = summary
         .differences
