@@ -52,7 +52,7 @@ impl Mapping {
     /// `program` is the name of the process' own program, if this is its code: the file may have
     /// another name on each path, and is the same part of each.
     pub(super) fn module(&self, program: Option<&str>) -> String {
-        match program.unwrap_or(self.file()) {
+        match program.unwrap_or_else(|| self.file()) {
             "" => "[anonymous]".to_owned(),
             name if name.starts_with('[') => name.to_owned(),
             name => format!("[{name}]"),
