@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use hopbench_model::number::{counted, percentage};
 use hopbench_model::{Folded, PROFILES, ProfiledCell, Profiles, printable};
 
+use crate::summary::Outcome::Saturated;
 use crate::summary::{
     CellSummary, FrameGrowth, ProfileDifference, ProfileOwner, ProfileSummary, ProfileUnit,
     ProfilesSummary, WorkloadSummary,
@@ -58,23 +59,27 @@ pub(super) fn summary<'p>(
     }
 }
 
-/// The verdict on the main figure of a cell where it calls no difference to the cell that it is
-/// compared with; `None` where it does.
+/// The verdict on the main figure of a cell, where no figure of it is called different from the
+/// cell that it is compared with; `None` where one is. A rate that only one of the two carries is
+/// such a difference, and so is CPU time alone.
 pub(super) fn not_told_apart(
     workloads: &[WorkloadSummary],
     profiled: &ProfiledCell,
 ) -> Option<String> {
-    let workload = workloads.iter().find(|workload| workload.name == profiled.workload);
-    let verdict = workload.and_then(|workload| {
-        let is_it =
-            |cell: &&CellSummary| cell.path == profiled.path && cell.point_label == profiled.point;
-        workload.comparison(workload.cells.iter().find(is_it)?)?.verdict.as_ref()
+    let is_it =
+        |cell: &&CellSummary| cell.path == profiled.path && cell.point_label == profiled.point;
+    let found = workloads.iter().find_map(|workload| {
+        let is_workload = workload.name == profiled.workload;
+        Some((workload, workload.cells.iter().filter(|_| is_workload).find(is_it)?))
     });
-    match verdict {
-        Some(verdict) if verdict.outcome.is_called() => None,
-        Some(verdict) => Some(verdict.text.clone()),
-        None => Some("no verdict".to_owned()),
+    let Some((workload, cell)) = found else { return Some("no verdict".to_owned()) };
+    let figures = cell.figures.iter();
+    let mut verdicts = figures.filter_map(|figure| figure.ratio.as_ref()?.verdict.as_ref());
+    if verdicts.any(|verdict| verdict.outcome.is_called() || verdict.outcome == Saturated) {
+        return None;
     }
+    let main = workload.comparison(cell).and_then(|ratio| ratio.verdict.as_ref());
+    Some(main.map_or_else(|| "no verdict".to_owned(), |verdict| verdict.text.clone()))
 }
 
 /// How much the values of both sides differ, whichever is larger: 0 where they are the same.
@@ -173,8 +178,8 @@ fn difference_of(
     (from.label, to.label) = (&base.path, &cell.path);
     let mut difference = difference(from, to);
     for frame in &mut difference.grew {
-        let known = cell.libraries.get(&frame.frame).or_else(|| base.libraries.get(&frame.frame));
-        frame.library = known.cloned();
+        // What grew is in this profile. In the other one, the name may be of another library.
+        frame.library = cell.libraries.get(&frame.frame).cloned();
     }
     let name = format!("{}-vs-{}.{}", cell.path, base.path, cell.workload);
     Some(ProfileDifference {

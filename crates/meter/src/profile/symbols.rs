@@ -216,6 +216,5 @@ mod tests {
         let libraries = found.into_libraries();
         assert!(!libraries.contains_key(&name), "{libraries:?}");
         assert!(libraries.values().any(|library| library.starts_with("libc.so")), "{libraries:?}");
-        assert!(libraries.values().all(|library| !library.is_empty()), "{libraries:?}");
     }
 }

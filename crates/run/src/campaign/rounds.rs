@@ -111,12 +111,34 @@ impl Campaign {
             self.tell(&mut stopping, false, around.observer)?;
         }
         self.tell(&mut stopping, over, around.observer)?;
+        if plan.budget_ns.is_some() && plan.has_rounds() && !over && !self.ended.interrupted {
+            self.note_most(plan, around.observer)?;
+        }
         if stopping.rule().is_some() && stopping.count() > 0 {
             around
                 .observer
                 .event(&Event::RoundsDone { ended: stopping.ended(over), rounds: plan.rounds });
         }
         Ok(())
+    }
+
+    /// The rounds of a budget ended because a run has no more than so many.
+    fn note_most(&mut self, plan: &Plan, observer: &mut dyn Observer) -> Result<(), Fault> {
+        let run = self.folder.run();
+        let times = self.times(run.plan.budget_ns.unwrap_or_default());
+        let (rounds, [spent, budget]) = (plan.rounds, times);
+        let note = format!(
+            "the rounds ended after {spent} of {budget}: a run has at most {rounds}. A longer `time` \
+             of its trials uses more"
+        );
+        observer.event(&Event::Note(&note));
+        self.folder.update(|run| run.notes.push(format!("session {}: {note}", run.session)))
+    }
+
+    /// The time that the rounds took, and this budget, as words.
+    fn times(&self, budget_ns: Nanos) -> [String; 2] {
+        let words = |ns: Nanos| long_time(ns.saturating_add(SECOND / 2) / SECOND);
+        [self.folder.run().spent_ns, budget_ns].map(words)
     }
 
     /// The user ended the rounds of a budget, in this round, of which so many trials are missing.
@@ -137,8 +159,7 @@ impl Campaign {
         let all = round.cells.len();
         // A round of which there is nothing was none.
         let is_none = missing == all && round.number > 1;
-        let times =
-            [run.spent_ns, budget_ns].map(|ns| long_time(ns.saturating_add(SECOND / 2) / SECOND));
+        let times = self.times(budget_ns);
         let mut note = format!("the user ended the rounds after {} of {}", times[0], times[1]);
         if missing > 0 && !is_none {
             let number = round.number;

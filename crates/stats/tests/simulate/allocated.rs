@@ -57,7 +57,7 @@ fn run(allocates: bool, tails: fn(&mut Random) -> f64, random: &mut Random, tall
             for one in &mut all {
                 one.is_settled = is_settled(&one.question());
             }
-            // Nobody else needs the time.
+            // No other one needs the time.
             if all.iter().all(|one| one.is_settled) {
                 all.iter_mut().for_each(|one| one.is_settled = false);
             }

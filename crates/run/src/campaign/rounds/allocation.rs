@@ -3,7 +3,7 @@
 //! After some rounds a look says which cells are settled: their comparisons are clear, or out of
 //! reach (see [`hopbench_stats::is_settled`]). Settled cells are in one round of four. The others
 //! are in each round, and there are more rounds. Once all cells are settled, all are in each round:
-//! nobody else needs the time. What a look says follows from the plan and from
+//! no other cell needs the time. What a look says follows from the plan and from
 //! the records of the rounds before it, never from a clock. So a run that goes on makes the trials
 //! that it would have made.
 
@@ -58,7 +58,8 @@ impl Allocation {
         before.values().flatten().for_each(|record| data.add(record));
         if is_look(round) {
             self.settled = data.settled();
-            if !plan.cells.iter().any(|cell| self.is_open(plan, *cell)) {
+            let in_rounds = |cell: &&Cell| plan.points[cell.point].search.is_none();
+            if !plan.cells.iter().filter(in_rounds).any(|cell| self.is_open(plan, *cell)) {
                 self.settled.clear();
             }
         }

@@ -1,4 +1,4 @@
-use hopbench_model::fixture;
+use hopbench_model::{SearchGoal, fixture};
 use hopbench_stats::Histogram;
 
 use super::*;
@@ -81,6 +81,21 @@ fn where_all_is_clear_nothing_rests() {
     let run = of_paths(2);
     let (rounds, _) = walked(&run, Vec::new());
     assert!(rounds.iter().all(|cells| cells.len() == run.plan.cells.len()), "{rounds:?}");
+}
+
+#[test]
+fn what_is_searched_needs_no_time_of_the_rounds() {
+    let mut run = of_paths(2);
+    let mut known = walked(&run, Vec::new()).1;
+    known.retain(|record| record.round < 9 && record.point == run.plan.points[0].point);
+    let goal =
+        SearchGoal::Knee { connections: vec![1, 2], threads: Vec::new(), least_growth: 0.05 };
+    run.plan.points[1].search = Some(fixture::search(goal));
+    let mut allocation = Allocation::of(&run, known.into_iter());
+    allocation.look(&run.plan, 9);
+    let of_rounds = |cell: &&Cell| cell.point == 0;
+    let mut cells = run.plan.cells.iter().filter(of_rounds);
+    assert!(cells.all(|cell| (9..13).all(|round| allocation.has(&run.plan, *cell, round))));
 }
 
 #[test]
