@@ -1,6 +1,7 @@
 //! Rounds, their order, and what stands in the folder afterwards.
 
 use std::collections::BTreeSet;
+use std::fs;
 
 use hopbench_model::{
     Cell, Path, Plan, Reference, RunStatus, SECOND, Skipped, WarningKind, point_label,
@@ -91,6 +92,36 @@ fn a_budget_is_of_all_sessions_and_more_time_makes_more_rounds() {
         rounds = file.plan.rounds;
         made(rounds, 2 * rounds as usize);
         resume(dir.path(), &mut bed, &mut Onlooker::default()).unwrap();
+    }
+}
+
+#[test]
+fn a_run_that_has_all_rounds_before_its_time_is_over_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let point = point("w", &[("size", json!("1B"))], job("rr", json!({"size": "1B"}), 1, 50));
+    let plan = Plan { budget_ns: Some(1), ..plan(vec![path("x", 1, 1)], vec![point], 1) };
+    let mut bed = Bed::default();
+    run(plan, dir.path(), &mut bed, &mut Onlooker::default()).unwrap();
+    // As if it had made all rounds but the last one.
+    let [records, file] = ["records.jsonl", "run.json"].map(|name| dir.path().join(name));
+    let record = fs::read_to_string(&records).unwrap();
+    let of = |round: u32| record.replacen("\"round\":1,", &format!("\"round\":{round},"), 1);
+    assert_ne!(of(2), record, "records are spelled in another way");
+    fs::write(&records, (1..=999).map(of).collect::<String>()).unwrap();
+    let text = fs::read_to_string(&file).unwrap();
+    let changed = text.replacen("\"rounds\": 1,", "\"rounds\": 999,", 1);
+    assert_ne!(changed, text, "run.json is spelled in another way");
+    fs::write(&file, changed).unwrap();
+    let mut folder = Folder::resume(dir.path()).unwrap().0;
+    folder.allow_more(3600 * SECOND).unwrap();
+    drop(folder);
+    let mut onlooker = Onlooker::default();
+    resume(dir.path(), &mut bed, &mut onlooker).unwrap();
+    let (file, records) = contents(dir.path());
+    assert_eq!((file.status, file.plan.rounds, records.len()), (RunStatus::Complete, 1000, 1000));
+    for notes in [&file.notes, &onlooker.notes] {
+        let says = |note: &String| note.contains(": a run has at most 1000. A longer `time`");
+        assert!(notes.iter().any(says), "{notes:?}");
     }
 }
 
