@@ -58,7 +58,7 @@ impl Campaign {
             self.fail(trial, reason, false, around.observer)?;
         }
         let mut ended_at = None;
-        let (mut before, mut over, mut spared) = (0, false, 0);
+        let (mut before, mut over, mut cut, mut spared) = (0, false, false, 0);
         let (made, spent_ns) = (self.folder.run().plan.rounds, self.folder.run().spent_ns);
         for number in 1..=plan.rounds {
             allocation.look(plan, number);
@@ -103,6 +103,7 @@ impl Campaign {
                 self.folder.update(|run| run.spent_ns = spent_ns)?;
             }
             if self.ended.interrupted {
+                cut = true;
                 if number >= made {
                     self.shorten(&round, missing, around)?;
                 }
@@ -111,7 +112,7 @@ impl Campaign {
             self.tell(&mut stopping, false, around.observer)?;
         }
         self.tell(&mut stopping, over, around.observer)?;
-        if plan.budget_ns.is_some() && plan.has_rounds() && !over && !self.ended.interrupted {
+        if plan.budget_ns.is_some() && plan.has_rounds() && !over && !cut {
             self.note_most(plan, around.observer)?;
         }
         if stopping.rule().is_some() && stopping.count() > 0 {
