@@ -66,20 +66,19 @@ pub(super) fn not_told_apart(
     workloads: &[WorkloadSummary],
     profiled: &ProfiledCell,
 ) -> Option<String> {
+    let no_verdict = || "no verdict".to_owned();
     let is_it =
         |cell: &&CellSummary| cell.path == profiled.path && cell.point_label == profiled.point;
-    let found = workloads.iter().find_map(|workload| {
-        let is_workload = workload.name == profiled.workload;
-        Some((workload, workload.cells.iter().filter(|_| is_workload).find(is_it)?))
-    });
-    let Some((workload, cell)) = found else { return Some("no verdict".to_owned()) };
+    let workload = workloads.iter().find(|workload| workload.name == profiled.workload);
+    let found = workload.and_then(|workload| Some((workload, workload.cells.iter().find(is_it)?)));
+    let Some((workload, cell)) = found else { return Some(no_verdict()) };
     let figures = cell.figures.iter();
     let mut verdicts = figures.filter_map(|figure| figure.ratio.as_ref()?.verdict.as_ref());
     if verdicts.any(|verdict| verdict.outcome.is_called() || verdict.outcome == Saturated) {
         return None;
     }
     let main = workload.comparison(cell).and_then(|ratio| ratio.verdict.as_ref());
-    Some(main.map_or_else(|| "no verdict".to_owned(), |verdict| verdict.text.clone()))
+    Some(main.map_or_else(no_verdict, |verdict| verdict.text.clone()))
 }
 
 /// How much the values of both sides differ, whichever is larger: 0 where they are the same.

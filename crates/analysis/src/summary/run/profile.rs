@@ -85,9 +85,9 @@ pub struct ProfileDifference {
     pub base_value: f64,
     /// All of the path's.
     pub path_value: f64,
-    /// Why `grew` is empty, whatever grew: the rounds do not say that the main figure of the two
-    /// differs. It is their verdict in words. A profile is one trial, and one trial differs from
-    /// another by more than samples scatter. Absent: they differ.
+    /// The verdict on the main figure, in words, where the rounds call no figure of the two
+    /// different. `grew` is empty then: a profile is one trial, and trials differ by more than
+    /// samples scatter. Absent: the rounds tell them apart.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_told_apart: Option<String>,
     /// The frames whose own value grew most, the first by the most. Own means without what they

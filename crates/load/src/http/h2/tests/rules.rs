@@ -1,4 +1,4 @@
-//! What a client may not do, and what that costs: its stream or its connection (RFC 9113, 5 to 8).
+//! The rules that a client may break, and the cost: its stream or its connection (RFC 9113, 5-8).
 
 use super::*;
 
