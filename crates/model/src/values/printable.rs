@@ -87,7 +87,7 @@ pub fn fitted(line: &str, columns: usize) -> (String, usize) {
             rest = &rest[style.len()..];
             continue;
         }
-        let own = if c.is_ascii() || matches!(c, 'µ' | '×') { 1 } else { 2 };
+        let own = if c.is_ascii() || matches!(c, 'µ' | '×' | '±') { 1 } else { 2 };
         is_full |= used + own > columns;
         if !is_full {
             out.push(c);

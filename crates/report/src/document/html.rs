@@ -270,7 +270,7 @@ mod tests {
         let document = everywhere(BAD);
         let page = terminal(&document, 80);
         assert!(
-            page.lines().all(|line| line.chars().all(|c| matches!(c, ' '..='~' | 'µ' | '×'))),
+            page.lines().all(|line| line.chars().all(|c| matches!(c, ' '..='~' | 'µ' | '×' | '±'))),
             "{page}"
         );
         let page = markdown(&document, 1);

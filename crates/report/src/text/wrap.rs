@@ -5,13 +5,13 @@ use std::ops::Range;
 use hopbench_model::printable::spell;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
-/// The text in printable ASCII besides `µ` and `×`, on one line. What comes from the other end or
-/// from a name must not steer a terminal, and every character then takes one column.
+/// The text in printable ASCII besides `µ`, `×` and `±`, on one line. What comes from the other end
+/// or from a name must not steer a terminal, and every character then takes one column.
 pub(crate) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            ' '..='~' | 'µ' | '×' => out.push(c),
+            ' '..='~' | 'µ' | '×' | '±' => out.push(c),
             '\n' | '\r' | '\t' => out.push(' '),
             other => spell(&mut out, other),
         }

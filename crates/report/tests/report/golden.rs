@@ -79,7 +79,7 @@ fn goldens_fit_the_page_and_steer_no_terminal() {
             assert!(line.chars().count() <= WIDTH, "{}: {line}", path.display());
             assert_eq!(line.trim_end(), line, "{}", path.display());
             assert!(
-                line.chars().all(|c| matches!(c, ' '..='~' | 'µ' | '×')),
+                line.chars().all(|c| matches!(c, ' '..='~' | 'µ' | '×' | '±')),
                 "{}: {line}",
                 path.display()
             );

@@ -1,9 +1,10 @@
 //! Figures and names in few columns.
 
+use hopbench_analysis::Spread;
 use hopbench_analysis::text::RateUnit;
 
 use crate::number::{by_name, full_percentage, si, significant};
-use crate::text::wrap::cut;
+use crate::text::wrap::{columns, cut};
 
 /// The longest figure, columns.
 const LONGEST: usize = 16;
@@ -51,6 +52,30 @@ pub(super) fn effect(ratio: f64) -> String {
     cut(&told, LONGEST)
 }
 
+/// The same with how far its interval reaches to the farther end, rounded up: `+16 ±2 %`. Where
+/// that would reach 0 although the interval does not, the two ends: `+0.30..+3.4 %`.
+pub(super) fn effect_within(ratio: Spread) -> String {
+    let median = ratio.median;
+    let Some((low, high)) = ratio.low.zip(ratio.high).filter(|_| median < FACTOR) else {
+        return effect(median);
+    };
+    let change = effect(median);
+    let told = change.trim_end_matches(" %");
+    let decimals = told.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    let unit = 10f64.powi(decimals as i32);
+    // What rounding left behind is not another unit.
+    let reach = ((high - median).max(median - low) * 100.0 * unit - 1e-6).ceil() / unit;
+    let is_shown = told.parse::<f64>().is_ok_and(|shown| shown.abs() > reach);
+    let text = match is_shown {
+        true => format!("{told} ±{reach:.decimals$} %"),
+        false => {
+            let [low, high] = [low, high].map(|end| effect(end).replace(" %", ""));
+            format!("{low}..{high} %")
+        }
+    };
+    if columns(&text) > LONGEST { change } else { text }
+}
+
 /// At most so many lines; the last says that there was more.
 pub(super) fn shortened(mut lines: Vec<String>, most: usize, width: usize) -> Vec<String> {
     if lines.len() > most {
@@ -85,6 +110,24 @@ mod tests {
             told,
             ["-18 %", "+16 %", "-8.2 %", "+103 %", "-99.5 %", "-99.9 %", "+1220 %", "x140", "x4e7"]
         );
+    }
+
+    #[test]
+    fn an_interval_reaches_as_far_as_its_farther_end() {
+        let told = |median, low, high| {
+            effect_within(Spread { median, low: Some(low), high: Some(high), rounds: 9 })
+        };
+        assert_eq!(told(1.16, 1.141, 1.17), "+16 ±2 %");
+        assert_eq!(told(0.918, 0.9, 0.93), "-8.2 ±1.8 %");
+        assert_eq!(told(2.42, 2.3, 2.54), "+142 ±12 %");
+        assert_eq!(told(0.005, 0.004, 0.0052), "-99.5 ±0.1 %");
+        assert_eq!(told(1.006, 1.0052, 1.0081), "+0.60 ±0.21 %");
+        // The median and its interval are of several methods, and these are on one side of it.
+        assert_eq!(told(1.015, 1.003, 1.034), "+0.30..+3.4 %");
+        assert_eq!(told(0.9, 0.81, 0.998), "-19..-0.20 %");
+        assert_eq!(told(140.0, 130.0, 151.0), "x140");
+        let open = Spread { median: 1.16, low: None, high: None, rounds: 1 };
+        assert_eq!(effect_within(open), "+16 %");
     }
 
     #[test]

@@ -73,7 +73,7 @@ fn cell(cell: &answer::Cell) -> Cell {
         Value::Effect { is_better: false, .. } => (Tone::Worse, "worse"),
         Value::Failed | Value::Unproved | Value::Saturated(_) => (Tone::Worse, ""),
         Value::Late | Value::NoRatio => (Tone::Doubt, ""),
-        Value::Same | Value::NotDecided | Value::Absent => (Tone::Quiet, ""),
+        Value::Same(_) | Value::NotDecided | Value::Absent => (Tone::Quiet, ""),
         Value::Figure(_) => (Tone::Plain, ""),
     };
     Cell { mark: cell.mark(), small: word.into(), ..Cell::toned(tone, cell.value.text()) }

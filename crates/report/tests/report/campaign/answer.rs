@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use hopbench_analysis::Better;
 use hopbench_model::Failure;
-use hopbench_report::campaign::{Details, Outcome, Screen, Summary};
+use hopbench_report::campaign::{Details, Outcome, Screen, Spread, Summary};
 use proptest::prelude::*;
 
 use super::fixture::{self, Made};
@@ -70,8 +70,8 @@ fn a_verdict_keeps_its_meaning_in_short() {
     said.workloads.truncate(1);
     let names: Vec<String> = said.paths.iter().map(|path| path.name.clone()).collect();
     let outcomes = [
-        (Outcome::Better, 1.5, "+50 %"),
-        (Outcome::Worse, 0.5, "-50 %"),
+        (Outcome::Better, 1.5, "+50 ±2 %"),
+        (Outcome::Worse, 0.5, "-50 ±1 %"),
         (Outcome::NotDecided, 0.98, "?"),
         (Outcome::NoiseFloor, 0.9, "?"),
         (Outcome::MinimumEffect, 0.99, "same"),
@@ -83,7 +83,9 @@ fn a_verdict_keeps_its_meaning_in_short() {
         let cell =
             said.workloads[0].cells.iter_mut().find(|cell| cell.path_index == path + 1).unwrap();
         let found = cell.figures[0].ratio.as_mut().unwrap();
-        found.spread.as_mut().unwrap().median = *ratio;
+        let spread = found.spread.as_mut().unwrap();
+        *spread = Spread { low: Some(ratio * 0.99), high: Some(ratio * 1.01), ..*spread };
+        spread.median = *ratio;
         found.verdict.as_mut().unwrap().outcome = *outcome;
         cell.generator_limited = *outcome == Outcome::Generator;
     }
@@ -419,7 +421,7 @@ proptest! {
                     "{} columns: {line}",
                     line.chars().count(),
                 );
-                prop_assert!(line.chars().all(|c| matches!(c, ' '..='~' | 'µ' | '×')), "{line}");
+                prop_assert!(line.chars().all(|c| matches!(c, ' '..='~' | 'µ' | '×' | '±')), "{line}");
                 prop_assert_eq!(line.trim_end(), line);
             }
         }

@@ -283,7 +283,7 @@ fn tables_fit_the_page_and_steer_no_terminal() {
         for line in render(&made, "table").lines() {
             assert!(line.chars().count() <= WIDTH, "{line}");
             assert_eq!(line.trim_end(), line);
-            assert!(line.chars().all(|c| matches!(c, ' '..='~' | 'µ' | '×')), "{line}");
+            assert!(line.chars().all(|c| matches!(c, ' '..='~' | 'µ' | '×' | '±')), "{line}");
         }
     }
 }

@@ -418,7 +418,7 @@ fn hostile_texts_stay_texts() {
         assert!(!page.contains(wrong), "`{}` is in the page", wrong.escape_debug());
     }
     for line in render(&made, "table").lines() {
-        assert!(line.chars().all(|c| matches!(c, ' '..='~' | 'µ' | '×')), "{line}");
+        assert!(line.chars().all(|c| matches!(c, ' '..='~' | 'µ' | '×' | '±')), "{line}");
     }
     assert!(!render(&made, "markdown").contains("<script>"));
 }

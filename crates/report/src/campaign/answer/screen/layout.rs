@@ -58,6 +58,23 @@ impl LeftOut {
     }
 }
 
+/// A way to print a table.
+#[derive(Debug, Clone, Copy)]
+struct Way {
+    /// Units stand in the heads, and names are short.
+    is_narrow: bool,
+    /// Differences have no intervals.
+    is_brief: bool,
+}
+
+/// All ways; those that say more first.
+const WAYS: [Way; 4] = [
+    Way { is_narrow: false, is_brief: false },
+    Way { is_narrow: true, is_brief: false },
+    Way { is_narrow: false, is_brief: true },
+    Way { is_narrow: true, is_brief: true },
+];
+
 /// A table in lines of a given width.
 pub(super) struct Layout<'a> {
     table: &'a Table,
@@ -77,6 +94,7 @@ struct Printed<'a> {
     heads: [String; 4],
     /// The unit that stands in the head; empty: beside the values.
     unit: &'a str,
+    way: Way,
     /// The widest of its texts, columns.
     width: usize,
     /// Whether cells have marks: then the others leave room for one.
@@ -86,20 +104,21 @@ struct Printed<'a> {
 impl<'a> Layout<'a> {
     /// As it reads best; narrower where that saves a block.
     pub(super) fn of(table: &'a Table, width: usize) -> Self {
-        let wide = Self::with(table, width, false);
-        if wide.blocks.len() <= 1 {
-            return wide;
+        let mut best = Self::with(table, width, WAYS[0]);
+        for way in &WAYS[1..] {
+            if best.blocks.len() > 1 {
+                let other = Self::with(table, width, *way);
+                best = if other.blocks.len() < best.blocks.len() { other } else { best };
+            }
         }
-        let narrow = Self::with(table, width, true);
-        if narrow.blocks.len() < wide.blocks.len() { narrow } else { wide }
+        best
     }
 
-    /// `is_narrow`: units stand in the heads, and names are short.
-    fn with(table: &'a Table, width: usize, is_narrow: bool) -> Self {
+    fn with(table: &'a Table, width: usize, way: Way) -> Self {
         let name =
             table.rows.iter().map(|row| columns(&cut(&row.name, LONGEST_NAME))).max().unwrap_or(0);
         let columns: Vec<Printed<'_>> =
-            (0..table.columns.len()).map(|index| Printed::of(table, index, is_narrow)).collect();
+            (0..table.columns.len()).map(|index| Printed::of(table, index, way)).collect();
         let says = |line: &usize| columns.iter().any(|column| !column.heads[*line].is_empty());
         Self {
             table,
@@ -173,10 +192,10 @@ impl<'a> Layout<'a> {
 }
 
 impl<'a> Printed<'a> {
-    fn of(table: &'a Table, index: usize, is_narrow: bool) -> Self {
+    fn of(table: &'a Table, index: usize, way: Way) -> Self {
         let cells = || table.rows.iter().map(|row| &row.cells[index]);
         let [workload, figure, point] = &table.columns[index].heads;
-        let (longest, unit, figure) = if is_narrow {
+        let (longest, unit, figure) = if way.is_narrow {
             let figure = figure.trim_start_matches("service ").trim_start_matches("response ");
             (SHORT_HEAD, unit(cells()), figure)
         } else {
@@ -185,14 +204,14 @@ impl<'a> Printed<'a> {
         let [workload, figure, unit_head] = [workload, figure, unit].map(|text| cut(text, longest));
         let heads = [workload, figure, unit_head, short_point(point, longest)];
         let is_marked = cells().any(|cell| cell.is_doubtful);
-        let texts = cells().map(|cell| columns(text(cell, unit)) + usize::from(is_marked));
+        let texts = cells().map(|cell| columns(text(cell, unit, way)) + usize::from(is_marked));
         let width = texts.chain(heads.iter().map(|head| columns(head))).max().unwrap_or(0);
-        Self { heads, unit, width, is_marked }
+        Self { heads, unit, way, width, is_marked }
     }
 
     /// A cell with the blanks before it.
     fn padded(&self, cell: &Cell, is_styled: bool) -> String {
-        let told = format!("{}{}", text(cell, self.unit), cell.mark());
+        let told = format!("{}{}", text(cell, self.unit, self.way), cell.mark());
         // Beside marks, numbers stay below each other.
         let pad = if self.is_marked && !cell.is_doubtful { " " } else { "" };
         let blanks = GAP + self.width.saturating_sub(columns(&told) + pad.len());
@@ -227,11 +246,12 @@ fn unit<'a>(cells: impl Iterator<Item = &'a Cell>) -> &'a str {
 }
 
 /// What stands in a cell; of a figure without this unit, which stands in the head.
-fn text<'a>(cell: &'a Cell, unit: &str) -> &'a str {
+fn text<'a>(cell: &'a Cell, unit: &str, way: Way) -> &'a str {
     match &cell.value {
         Value::Figure(text) if !unit.is_empty() => {
             text.strip_suffix(unit).map_or(text.as_str(), str::trim_end)
         }
+        value if way.is_brief => value.brief(),
         value => value.text(),
     }
 }
@@ -243,7 +263,7 @@ fn styled(text: &str, value: &Value, is_styled: bool) -> String {
         | Value::Failed
         | Value::Unproved
         | Value::Saturated(_) => BOLD,
-        Value::NotDecided | Value::Late | Value::NoRatio | Value::Absent | Value::Same => DIM,
+        Value::NotDecided | Value::Late | Value::NoRatio | Value::Absent | Value::Same(_) => DIM,
         Value::Effect { .. } | Value::Figure(_) => "",
     };
     if is_styled && !style.is_empty() { format!("{style}{text}{PLAIN}") } else { text.to_owned() }
@@ -264,7 +284,9 @@ mod tests {
         let cell = |row: usize| match row {
             0 => Cell { value: Value::Figure("62.0 us".to_owned()), is_doubtful: false },
             row => {
-                let value = Value::Effect { text: format!("+{row} %"), is_better: false };
+                let brief = format!("+{row} %");
+                let value =
+                    Value::Effect { text: format!("+{row} ±9 %"), brief, is_better: false };
                 Cell { value, is_doubtful: row == 2 }
             }
         };
@@ -292,8 +314,8 @@ mod tests {
             "         workload0",
             "       service p50",
             "path0     62.0 us",
-            "path1        +1 %",
-            "path2        +2 %!",
+            "path1     +1 ±9 %",
+            "path2     +2 ±9 %!",
         ];
         assert_eq!(shown, agreed);
         assert_eq!(Layout::of(&table(1, 3), 80).wanted(), 5);

@@ -2,10 +2,14 @@
 
 use hopbench_analysis::{Outcome, RatioSummary};
 
-use super::super::text::effect;
+use super::super::text::{effect, effect_within};
+use crate::number::percentage;
 
 /// The mark of a figure that the notes say more about.
 pub(crate) const DOUBTFUL: &str = "!";
+
+/// The word for no difference that matters.
+const SAME: &str = "same";
 
 /// What stands in a place of a table.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,13 +18,15 @@ pub(crate) enum Value {
     Figure(String),
     /// A difference to the baseline, with its sign.
     Effect {
-        /// `+16 %`.
+        /// `+16 ±2 %`.
         text: String,
+        /// The same without its interval: `+16 %`.
+        brief: String,
         /// Whether it is a gain.
         is_better: bool,
     },
-    /// No difference that matters: the verdict says so.
-    Same,
+    /// No difference that matters: the verdict says so, mostly with a bound, `same ±2 %`.
+    Same(String),
     /// Nothing is decided yet: more rounds can decide it.
     NotDecided,
     /// The load generator was the limit, so there is no verdict.
@@ -52,10 +58,18 @@ impl Value {
         let outcome = ratio.verdict.as_ref().map(|verdict| verdict.outcome);
         let change = || ratio.spread.map_or_else(String::new, |spread| effect(spread.median));
         match outcome {
-            Some(Outcome::Better | Outcome::Worse) => {
-                Self::Effect { text: change(), is_better: outcome == Some(Outcome::Better) }
+            Some(Outcome::Better | Outcome::Worse) => Self::Effect {
+                text: ratio.spread.map_or_else(String::new, effect_within),
+                brief: change(),
+                is_better: outcome == Some(Outcome::Better),
+            },
+            Some(Outcome::Same | Outcome::MinimumEffect) => {
+                let within = ratio.verdict.as_ref().and_then(|verdict| verdict.within);
+                Self::Same(within.map_or_else(
+                    || SAME.to_owned(),
+                    |share| format!("{SAME} ±{} %", percentage(share)),
+                ))
             }
-            Some(Outcome::Same | Outcome::MinimumEffect) => Self::Same,
             // What has no direction is neither a gain nor a loss.
             Some(Outcome::More | Outcome::Less) => Self::Figure(change()),
             Some(Outcome::NotDecided | Outcome::NoiseFloor | Outcome::TooFewRounds) => {
@@ -71,14 +85,25 @@ impl Value {
     /// As text, without the mark.
     pub(crate) fn text(&self) -> &str {
         match self {
-            Self::Figure(text) | Self::Effect { text, .. } | Self::Saturated(text) => text,
-            Self::Same => "same",
+            Self::Figure(text)
+            | Self::Effect { text, .. }
+            | Self::Same(text)
+            | Self::Saturated(text) => text,
             Self::NotDecided => "?",
             Self::Late => "late",
             Self::NoRatio => "no ratio",
             Self::Absent => ".",
             Self::Failed => "error",
             Self::Unproved => "unproved",
+        }
+    }
+
+    /// The same without its interval.
+    pub(crate) fn brief(&self) -> &str {
+        match self {
+            Self::Effect { brief, .. } => brief,
+            Self::Same(_) => SAME,
+            other => other.text(),
         }
     }
 }

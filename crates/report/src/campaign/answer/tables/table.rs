@@ -94,9 +94,16 @@ pub(in super::super) fn legend(tables: &[Table]) -> Vec<String> {
     };
     parts.extend(direction("higher", &higher));
     parts.extend(direction("lower", &lower));
-    let has = |value: &Value| tables.iter().flat_map(Table::cells).any(|cell| cell.value == *value);
+    let any = |is: &dyn Fn(&Value) -> bool| {
+        tables.iter().flat_map(Table::cells).any(|cell| is(&cell.value))
+    };
+    if any(&|value| value.text() != value.brief()) {
+        parts.push("± how far the interval reaches".to_owned());
+    }
+    if any(&|value| matches!(value, Value::Same(_))) {
+        parts.push("same: no difference that matters".to_owned());
+    }
     let signs = [
-        (Value::Same, "same: no difference that matters"),
         (Value::NotDecided, "? not decided"),
         (Value::Late, "late: the load generator was the limit"),
         (Value::NoRatio, "no ratio: see the notes and details"),
@@ -104,9 +111,9 @@ pub(in super::super) fn legend(tables: &[Table]) -> Vec<String> {
         (Value::Failed, "error: no trial left a figure"),
         (Value::Unproved, "unproved: the traffic did not take the path"),
     ];
-    parts.extend(signs.iter().filter(|(value, _)| has(value)).map(|(_, text)| (*text).to_owned()));
-    let is_saturated = |cell: &Cell| matches!(cell.value, Value::Saturated(_));
-    if tables.iter().flat_map(Table::cells).any(is_saturated) {
+    let occurs = |sign: &Value| any(&|value| value == sign);
+    parts.extend(signs.iter().filter(|(sign, _)| occurs(sign)).map(|(_, text)| (*text).to_owned()));
+    if any(&|value| matches!(value, Value::Saturated(_))) {
         parts.push("saturated: it did not carry the asked rate".to_owned());
     }
     if tables.iter().flat_map(Table::cells).any(|cell| cell.is_doubtful) {
