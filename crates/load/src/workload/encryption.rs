@@ -12,6 +12,8 @@ use crate::worker::secured::{self, TlsClient, TlsClientSettings, TlsClients, Tls
 use crate::worker::workers::Context;
 
 /// Whether and how flows speak TLS.
+// `TlsParams` declares three of these flags, too. They cannot be a struct of their own. Parameters
+// deny unknown fields, and serde takes all fields for unknown where flattened structs flatten more.
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 pub(crate) struct FlowTls {
     /// Encrypt the connections with TLS
@@ -58,19 +60,15 @@ impl FlowTls {
 
     /// Everything that is wrong: what TLS cannot do, or what nobody could do without it.
     pub(crate) fn problems(&self) -> Vec<Problem> {
+        let settings = self.settings();
         if self.tls {
-            return self.settings().problems();
+            return settings.problems();
         }
-        let given = [
-            ("--tls-version", self.tls_version.as_deref()),
-            ("--tls-cipher", self.tls_cipher.as_deref()),
-            ("--no-tls-resumption", self.no_tls_resumption.then_some("true")),
-            ("--tls-mutual", self.tls_mutual.then_some("true")),
-        ];
-        let without = |(flag, found): (&'static str, Option<&str>)| {
-            Some(Problem::new(flag, found?, "--tls beside it: nothing is encrypted without it"))
+        let mutual = self.tls_mutual.then_some(("--tls-mutual", "true"));
+        let without = |(flag, found): (&str, &str)| {
+            Problem::new(flag, found, "--tls beside it: nothing is encrypted without it")
         };
-        given.into_iter().filter_map(without).collect()
+        settings.given().chain(mutual).map(without).collect()
     }
 
     /// Bytes of one receive, where so many would do without TLS.

@@ -98,6 +98,7 @@ pub(crate) const WRONG: &[Row] = &[
     ("stream T --tls --tls-cert=c.pem", ["--tls-cert", "only an agent answers", "`http` or `grpc`"]),
     ("crr T --tls --tls-key k.pem", ["--tls-key", "unexpected", "tls-mutual"]),
     ("crr T --tls-mutual", ["--tls-mutual", "true", "--tls beside it"]),
+    ("rr T --tls-cipher aes-128-gcm", ["--tls-cipher", "aes-128-gcm", "--tls beside it"]),
     ("http http://T --tls-version 1.3", ["--tls-version", "https://", "or --tls"]),
     ("push T --tls-cert c.pem", ["--tls-cert", "unexpected", "no client certificate"]),
     ("strem T", ["strem", "unrecognized", "stream"]),

@@ -140,6 +140,16 @@ impl TlsClientSettings<'_> {
         problems
     }
 
+    /// The flags that were given for what is offered, and what was found: they need TLS.
+    pub(crate) fn given(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let flags = [
+            ("--tls-version", self.version),
+            ("--tls-cipher", self.cipher),
+            ("--no-tls-resumption", (!self.resumes).then_some("true")),
+        ];
+        flags.into_iter().filter_map(|(flag, found)| Some((flag, found?)))
+    }
+
     fn server_name(&self) -> Result<ServerName<'static>, Problem> {
         // A zone is no part of the name.
         let name = self.name.split_once('%').map_or(self.name, |(address, _)| address);

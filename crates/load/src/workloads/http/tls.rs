@@ -125,11 +125,8 @@ impl TlsParams {
         http2: bool,
         protocols: &'a [Vec<u8>],
         knows_trial: bool,
-    ) -> Option<TlsClientSettings<'a>> {
-        if !url.is_secure() {
-            return None;
-        }
-        Some(TlsClientSettings {
+    ) -> TlsClientSettings<'a> {
+        TlsClientSettings {
             name: self.tls_name.as_deref().unwrap_or_else(|| url.host()),
             authorities: self.tls_authorities.as_deref(),
             trusts_anybody: self.insecure_tls || knows_trial && self.tls_authorities.is_none(),
@@ -142,7 +139,7 @@ impl TlsParams {
             resumes: !self.no_tls_resumption,
             protocols,
             is_first_needed: http2,
-        })
+        }
     }
 
     /// The client's end for HTTP/2, or for HTTP/1.1; `None`: TLS is not spoken. What it does not
@@ -157,12 +154,13 @@ impl TlsParams {
         credential: Option<&Credential>,
         notes: &SocketSet,
     ) -> Result<Option<TlsClient>, Vec<Problem>> {
+        if !url.is_secure() {
+            return Ok(None);
+        }
         let own = credential.map(Credential::protocol);
         let spoken = if http2 { HTTP_2 } else { HTTP_1_1 };
         let protocols: Vec<Vec<u8>> = [spoken.to_vec()].into_iter().chain(own).collect();
-        let Some(settings) = self.settings(url, http2, &protocols, credential.is_some()) else {
-            return Ok(None);
-        };
+        let settings = self.settings(url, http2, &protocols, credential.is_some());
         if settings.trusts_anybody {
             let why = if self.insecure_tls { "--insecure-tls" } else { "the agent's own" };
             notes.note_setting(UNCHECKED, || format!("not checked: {why}"));
@@ -172,19 +170,13 @@ impl TlsParams {
 
     /// Everything that is wrong, where TLS is spoken, or what nobody could do without it.
     pub(in crate::workloads) fn problems(&self, url: &Url) -> Vec<Problem> {
-        if let Some(settings) = self.settings(url, false, &[], false) {
+        let settings = self.settings(url, false, &[], false);
+        if url.is_secure() {
             return settings.problems();
         }
-        let given = [
-            ("--tls-cert", self.tls_certificates.is_some()),
-            ("--tls-version", self.tls_version.is_some()),
-            ("--tls-cipher", self.tls_cipher.is_some()),
-            ("--no-tls-resumption", self.no_tls_resumption),
-        ];
-        let without = |(flag, _): (&'static str, bool)| {
-            Problem::new(flag, url, "a URL with https://, or --tls")
-        };
-        given.into_iter().filter(|(_, is_given)| *is_given).map(without).collect()
+        let shown = self.tls_certificates.is_some().then_some("--tls-cert");
+        let given = shown.into_iter().chain(settings.given().map(|(flag, _)| flag));
+        given.map(|flag| Problem::new(flag, url, "a URL with https://, or --tls")).collect()
     }
 }
 
