@@ -4,6 +4,7 @@ mod only;
 pub(crate) mod rounds;
 mod subjects;
 mod twin;
+mod windows;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -23,7 +24,7 @@ use crate::testbed::reach::ClusterOverrides;
 use crate::testbed::{Blocks, Testbed};
 use crate::vocabulary::Vocabularies;
 use crate::workload::Shared;
-use crate::workload::short_times::ShortTimes;
+use crate::workload::short_times::{ShortTimes, UnsaidWindows};
 use rounds::Extent;
 
 /// The keys of a scenario.
@@ -97,30 +98,39 @@ pub fn read(
     overrides: &Overrides,
 ) -> Result<Resolved, Vec<ScenarioProblem>> {
     let mut problems = Problems::new(file);
-    let resolved = yaml::load(text, &mut problems)
+    let draft = yaml::load(text, &mut problems)
         .and_then(|root| resolve(&root, vocabularies, overrides, &mut problems));
-    let resolved = match resolved {
-        Some((Resolved { plan, notes, secrets, .. }, pairs)) if problems.count() == 0 => {
+    let resolved = match draft {
+        Some(Draft { resolved, pairs, unsaid_windows }) if problems.count() == 0 => {
+            let Resolved { plan, notes, secrets, .. } = resolved;
             let text = secrets.redact(text);
             only::keep(plan, &overrides.only, &mut problems).map(|plan| {
-                let plan =
+                let mut plan =
                     if plan.subjects.is_empty() { plan } else { subjects::split(plan, pairs) };
+                // Last, since they depend on how many cells there are.
+                windows::fill(&mut plan, &unsaid_windows);
                 Resolved { plan, notes, secrets, text }
             })
         }
-        other => other.map(|(resolved, _)| resolved),
+        other => other.map(|draft| draft.resolved),
     };
     problems.finish(resolved)
 }
 
-/// What became of a scenario, before it is split by subjects, and whether what others are compared
-/// with is measured twice.
+/// What became of a scenario before `--only`, and before it is split by subjects.
+struct Draft {
+    resolved: Resolved,
+    /// Whether what others are compared with is measured twice.
+    pairs: bool,
+    unsaid_windows: UnsaidWindows,
+}
+
 fn resolve(
     root: &Node,
     vocabularies: &Vocabularies,
     overrides: &Overrides,
     problems: &mut Problems,
-) -> Option<(Resolved, bool)> {
+) -> Option<Draft> {
     let known = [KEYS, DEFAULT_KEYS].concat();
     let fields = Fields::read(
         root,
@@ -167,6 +177,7 @@ fn resolve(
             .collect(),
         time: overrides.time,
         short_times: is_short.then_some(short_times),
+        unsaid_windows: UnsaidWindows::new(),
         seed,
         paths: named_paths.as_deref(),
         tried: tried.as_deref(),
@@ -193,7 +204,7 @@ fn resolve(
             measured.push((made.paths, first..points.len()));
         }
     }
-    let Shared { notes, left_out, .. } = shared;
+    let Shared { notes, left_out, unsaid_windows, .. } = shared;
     rounds::check_metric(&fields, stop.as_ref(), &points, problems);
     let (paths, named_paths) = (paths?, named_paths?);
     // Also of points that are on no path: the text has them.
@@ -234,7 +245,8 @@ fn resolve(
         .into_iter()
         .chain(subjects::alike(&plan.subjects));
     let notes = idle.into_iter().chain(notes).chain(of_subjects).collect();
-    Some((Resolved { plan, notes, secrets, text: String::new() }, pairs))
+    let resolved = Resolved { plan, notes, secrets, text: String::new() };
+    Some(Draft { resolved, pairs, unsaid_windows })
 }
 
 fn name(root: &Node, fields: &Fields<'_>, problems: &mut Problems) -> Option<String> {

@@ -2,7 +2,7 @@
 
 pub(crate) mod flags;
 mod keys;
-mod peers;
+pub(crate) mod peers;
 mod points;
 pub(crate) mod search;
 pub(crate) mod short_times;
@@ -20,7 +20,7 @@ use self::keys::Reader;
 use self::peers::Peers;
 use self::points::Maker;
 use self::search::Search;
-use self::short_times::ShortTimes;
+use self::short_times::{ShortTimes, UnsaidWindows, says_window};
 use crate::document::fields::{Fields, joined};
 use crate::document::node::{At, Key, Kind, Node, quoted};
 use crate::document::problem::Problems;
@@ -43,6 +43,8 @@ pub(crate) struct Shared<'a> {
     pub(crate) time: Option<Span>,
     /// Of a run with a budget.
     pub(crate) short_times: Option<ShortTimes>,
+    /// The windows that may be longer than the short ones.
+    pub(crate) unsaid_windows: UnsaidWindows,
     pub(crate) seed: u64,
     /// `None` if it is not known which there are.
     pub(crate) paths: Option<&'a [Path]>,
@@ -205,6 +207,9 @@ impl Shared<'_> {
         }
         let mut points = maker.make(problems);
         let says = |name: &str| keys.iter().any(|key| key.name == name);
+        if self.short_times.is_some() && search.is_none() && !says_window(says) {
+            self.unsaid_windows.insert(key.text.clone(), !says("interval"));
+        }
         for point in &mut points {
             if let Some(times) = self.short_times.filter(|_| search.is_none()) {
                 times.suit(&mut point.job, says);

@@ -98,6 +98,11 @@ impl Peers {
     }
 }
 
+/// The length of a tool's trial where the scenario does not say it, beside a window of ours.
+pub(crate) fn length(window_ns: Nanos) -> Nanos {
+    window_ns.clamp(*LENGTH.start(), *LENGTH.end()).next_multiple_of(SECOND)
+}
+
 /// A point as a tool measures it: for whole seconds, as some tools have no others.
 fn beside(ours: &Point, tool: &str, kind: &str, says_time: bool) -> Point {
     let peer = Peer { tool: tool.to_owned(), of: ours.workload.clone() };
@@ -105,8 +110,7 @@ fn beside(ours: &Point, tool: &str, kind: &str, says_time: bool) -> Point {
     job.kind = Some(job.kind());
     kind.clone_into(&mut job.workload);
     let asked = job.timing.window_ns;
-    let length = if says_time { asked } else { asked.clamp(*LENGTH.start(), *LENGTH.end()) };
-    let window_ns = length.next_multiple_of(SECOND);
+    let window_ns = if says_time { asked.next_multiple_of(SECOND) } else { length(asked) };
     job.timing = Timing { warmup_ns: 0, window_ns, interval_ns: window_ns, ..job.timing };
     Point { workload: peer.workload(), job, peer: Some(peer), ..ours.clone() }
 }

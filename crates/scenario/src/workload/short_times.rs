@@ -1,5 +1,7 @@
 //! The times of a trial where a budget asks for many short rounds.
 
+use std::collections::BTreeMap;
+
 use hopbench_model::{Job, Nanos, Pattern, SECOND, SearchGoal, SearchSpec, ShortTrials, Transport};
 
 const MILLISECOND: Nanos = SECOND / 1000;
@@ -8,6 +10,15 @@ const MILLISECOND: Nanos = SECOND / 1000;
 const FEWEST_DUE: f64 = 30.0;
 /// The same of probes, which are sparse.
 const FEWEST_PROBES: f64 = 10.0;
+
+/// The workloads whose windows the scenario does not say, by name, each with whether the interval
+/// follows the window.
+pub(crate) type UnsaidWindows = BTreeMap<String, bool>;
+
+/// Whether a scenario says how long a window is, or the count that ends it.
+pub(crate) fn says_window(says: impl Fn(&str) -> bool) -> bool {
+    says("time") || says("count")
+}
 
 /// Warm-up and window of a trial, where a scenario does not say.
 #[derive(Debug, Clone, Copy)]
@@ -63,7 +74,7 @@ impl ShortTimes {
     ) {
         // What `lossless` needs depends on queues that are not known everywhere.
         let is_lossless = matches!(spec.goal, SearchGoal::Lossless { .. });
-        if is_lossless || says("time") || says("count") {
+        if is_lossless || says_window(&says) {
             return;
         }
         let suits_warmup = !says("warmup");
@@ -91,7 +102,7 @@ impl ShortTimes {
     }
 
     fn suit_window(self, job: &mut Job, says: &impl Fn(&str) -> bool) {
-        if says("time") || says("count") {
+        if says_window(says) {
             return;
         }
         let fewest = if job.kind().pattern == Pattern::Probes { FEWEST_PROBES } else { FEWEST_DUE };
