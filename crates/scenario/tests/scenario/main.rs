@@ -13,3 +13,4 @@ mod shipped;
 mod subjects;
 mod sweeps;
 mod testbeds;
+mod windows;

@@ -129,14 +129,16 @@ fn trial_ns(point: &Point, clients: u32) -> Range {
     Range { least: slow.min(fast), most: slow.max(fast) }
 }
 
-/// Rounds of a cell: where the time ends first, those that were begun before.
+/// Rounds of a cell, no more than a run may have: where the time ends first, those that were begun
+/// before.
 fn rounds(plan: &Plan, round_ns: Nanos) -> Range {
     if round_ns == 0 {
         return Range::default();
     }
     if let Some(budget_ns) = plan.budget_ns {
         // Half of the last one fits.
-        return Range::of(((budget_ns + round_ns / 2) / round_ns).max(1));
+        let fit = budget_ns.saturating_add(round_ns / 2) / round_ns;
+        return Range::of(fit.clamp(1, plan.most_rounds().into()));
     }
     let Some(stop) = &plan.stop else { return Range::of(plan.rounds.into()) };
     let least = u64::from(stop.min_rounds.min(plan.rounds));
@@ -222,7 +224,7 @@ fn walked(mut search: impl Search, system: impl Fn(f64) -> f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hopbench_model::{RateRange, fixture};
+    use hopbench_model::{RateRange, SECOND, fixture};
 
     /// Within what the searches took when they were simulated with noise (SIMULATIONS.md of the
     /// crate stats).
@@ -255,6 +257,13 @@ mod tests {
             lossless(1),
             lossless(3)
         );
+    }
+
+    #[test]
+    fn a_budget_is_for_no_more_rounds_than_a_run_may_have() {
+        let plan = Plan { budget_ns: Some(3600 * SECOND), ..fixture::plan(vec![], vec![]) };
+        let of = |round_ns| rounds(&plan, round_ns).most;
+        assert_eq!([of(7 * SECOND), of(SECOND), of(3 * 3600 * SECOND)], [514, 1000, 1]);
     }
 
     #[test]
