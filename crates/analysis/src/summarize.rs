@@ -9,6 +9,7 @@ mod peers;
 mod profiles;
 mod settled;
 mod sides;
+mod subjects;
 
 use std::collections::BTreeMap;
 
@@ -74,7 +75,7 @@ fn summary(data: &RunData) -> Summary {
             stop: data.rule.as_ref().map(Rule::text),
             baseline: plan.baseline.clone(),
             twin: plan.twin.clone(),
-            subjects: bounds::subjects(data, &workloads),
+            subjects: subjects::summaries(data, &workloads),
             minimum_effect: plan.minimum_effect,
             seed: plan.seed,
             planned_trials: if imported { used_trials } else { planned.saturating_sub(spared) },

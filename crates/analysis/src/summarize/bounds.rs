@@ -6,21 +6,18 @@ use crate::compare::{Bound, Median, Row, named_figure};
 use crate::figures::{Kind, kinds};
 use crate::run_data::RunData;
 use crate::summary::{
-    BoundSummary, Case, CaseState, CellSummary, Estimate, Outcome, SubjectSummary, WorkloadSummary,
+    BoundSummary, Case, CaseState, CellSummary, Estimate, Outcome, WorkloadSummary,
 };
 use crate::text::cell_name::cell_text;
 
-/// The subjects of a run, with what became of their bounds.
-pub(super) fn subjects(data: &RunData, workloads: &[WorkloadSummary]) -> Vec<SubjectSummary> {
-    let one = |subject: &Subject| SubjectSummary {
-        name: subject.name.clone(),
-        changes: subject.changes(),
-        bounds: Bound::of_subject(subject)
-            .iter()
-            .map(|bound| of(data, workloads, subject, bound))
-            .collect(),
-    };
-    data.run.plan.subjects.iter().map(one).collect()
+/// What became of the bounds of a subject.
+pub(super) fn of_subject(
+    data: &RunData,
+    workloads: &[WorkloadSummary],
+    subject: &Subject,
+) -> Vec<BoundSummary> {
+    let bounds = Bound::of_subject(subject);
+    bounds.iter().map(|bound| of(data, workloads, subject, bound)).collect()
 }
 
 /// The first bound of a plan that is on no figure of its workloads, with those that there are.

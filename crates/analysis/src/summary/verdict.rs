@@ -108,13 +108,17 @@ impl Outcome {
     }
 }
 
-/// A subject of a run, and what became of its bounds.
+/// A subject of a run: what it had, and what became of its bounds.
 #[derive(Debug, Clone, Serialize)]
 pub struct SubjectSummary {
     /// Its name.
     pub name: String,
     /// What it changes, in words: `mtu 1400`; `nothing`.
     pub changes: String,
+    /// What trials on its paths read back of all that subjects change, in words: `mtu 1500, envoy
+    /// 1.40.0 at /usr/bin/envoy (sha256 0123456789abcdef)`. Absent: nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_back: Option<String>,
     /// Its bounds, which its paths are held to beside those of the first subject.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bounds: Vec<BoundSummary>,

@@ -180,6 +180,13 @@ fn a_path_without_anything_to_compare_it_with_is_told() {
 }
 
 #[test]
+fn a_subject_that_changes_nothing_is_as_the_testbed_has_it() {
+    let page = run(&mut program(&["plan", "before-after", "--subject", "new=mtu: 1400"])).stdout;
+    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains("subject old: as the testbed has it subject new: mtu 1400 "), "{page}");
+}
+
+#[test]
 fn profiles_are_counted_with_their_time() {
     let dir = tempfile::tempdir().expect("a folder");
     let file = dir.path().join("x.yaml");

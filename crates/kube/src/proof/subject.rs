@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopbench_model::{MeshProvider, Proof};
+use hopbench_model::{MeshProvider, Proof, Subject};
 use hopbench_testbed::placement::PodId;
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
@@ -58,7 +58,7 @@ pub(super) fn proof(known: &ProofFacts<'_>) -> Option<Proof> {
     let ok = wrong.is_empty();
     let evidence =
         if ok { found.into_iter().collect::<Vec<_>>().join(", ") } else { wrong.join("; ") };
-    Some(Proof { hop: format!("subject {subject}"), evidence, ok })
+    Some(Proof { hop: Subject::hop(subject), evidence, ok })
 }
 
 /// The image of a container, as the API server says it, or why it is not the one that was asked

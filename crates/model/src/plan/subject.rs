@@ -89,6 +89,12 @@ pub struct SubjectCommand {
 pub const OFFLOADS: &[&str] = &["gro", "gso", "rx-checksum", "tso", "tx-checksum"];
 
 impl Subject {
+    /// What stands for no change.
+    const NO_CHANGE: &'static str = "nothing";
+
+    /// The evidence in proofs of a path on which nothing could be read back that a subject changes.
+    pub const NOT_READ_BACK: &'static str = "nothing to read back";
+
     /// What it changes, in words: `mtu 1400, sysctl net.ipv4.tcp_rmem 4096 8192 16384`; `nothing`.
     pub fn changes(&self) -> String {
         let mut out = self.node.changes();
@@ -98,7 +104,17 @@ impl Subject {
         out.extend(self.runtime.iter().map(|name| format!("runtime {name}")));
         out.extend(self.command.before.iter().map(|line| format!("before: {line}")));
         out.extend(self.command.after.iter().map(|line| format!("after: {line}")));
-        if out.is_empty() { "nothing".to_owned() } else { out.join(", ") }
+        if out.is_empty() { Self::NO_CHANGE.to_owned() } else { out.join(", ") }
+    }
+
+    /// What a subject has, for readers: its [`changes`](Self::changes), or `as the testbed has it`.
+    pub fn set_up(changes: &str) -> &str {
+        if changes == Self::NO_CHANGE { "as the testbed has it" } else { changes }
+    }
+
+    /// The hop of proofs whose evidence is what was read back of a subject.
+    pub fn hop(name: &str) -> String {
+        format!("subject {name}")
     }
 
     /// The name of a node for a subject: the first one has the nodes themselves.
@@ -166,7 +182,9 @@ mod tests {
         };
         let subject = Subject { node, ..Subject::default() };
         assert_eq!(subject.changes(), "mtu 1400, tso off");
+        assert_eq!(Subject::set_up(&subject.changes()), "mtu 1400, tso off");
         assert_eq!(Subject::default().changes(), "nothing");
+        assert_eq!(Subject::set_up(&Subject::default().changes()), "as the testbed has it");
         let pod = PodSettings {
             agent: Some("hopbench:b".to_owned()),
             proxy: Some("envoy:2".to_owned()),

@@ -2,8 +2,9 @@
 
 pub(crate) use hopbench_analysis::text::limit_text::long as limit;
 use hopbench_analysis::{
-    CellSummary, Limit, PathSummary, Run, SearchSummary, Summary, WorkloadSummary,
+    CellSummary, Limit, PathSummary, Run, SearchSummary, SubjectSummary, Summary, WorkloadSummary,
 };
+use hopbench_model::Subject;
 use hopbench_model::number::{counted, percentage};
 
 /// The limits of a cell's trials as records name them: `cpu:client`, `cpu:client 2x, softirq`.
@@ -43,6 +44,13 @@ pub(crate) fn marks(workload: &WorkloadSummary) -> impl Iterator<Item = &'static
 pub(crate) fn reference(summary: &Summary) -> &str {
     let first = summary.run.subjects.first().map(|subject| subject.name.as_str());
     summary.run.baseline.as_deref().or(first).unwrap_or_default()
+}
+
+/// What a subject had: `old: as the testbed has it, read back as envoy 1.40.0 at ...`.
+pub(crate) fn subject(subject: &SubjectSummary) -> String {
+    let found = subject.read_back.as_ref();
+    let found = found.map_or(String::new(), |found| format!(", read back as {found}"));
+    format!("{}: {}{found}", subject.name, Subject::set_up(&subject.changes))
 }
 
 /// A warning's kind in words: `not steady`.

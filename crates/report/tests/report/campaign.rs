@@ -30,6 +30,7 @@ pub(crate) mod searched;
 mod searches;
 mod size;
 mod sizes;
+mod subjects;
 pub(crate) mod sure;
 mod told;
 mod wide;

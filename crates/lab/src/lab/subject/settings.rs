@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use hopbench_model::{Fault, NodeSettings, Proof, proxy_role};
+use hopbench_model::{Fault, NodeSettings, Proof, Subject, proxy_role};
 use hopbench_sys::{interface_mtu, offloads, switch_offload};
 use hopbench_testbed::placement::{Endpoints, PodId};
 use hopbench_testbed::{Proxy, Route};
@@ -83,10 +83,11 @@ fn usual() -> Option<String> {
     Some(tools::envoy().ok()?.path.to_string_lossy().into_owned())
 }
 
-/// A program's file, and the beginning of its SHA-256.
+/// An Envoy's file, its version where it says one, and the beginning of its SHA-256.
 #[derive(Debug)]
 struct Program {
     file: (u64, u64),
+    version: Option<String>,
     sha256: String,
 }
 
@@ -129,8 +130,8 @@ impl Envoys {
         let named = proxies.iter().filter(|proxy| proxy.named).filter(is_envoy);
         let pids: Vec<u32> = named.flat_map(|proxy| proxy.pids.iter().copied()).collect();
         let ok = pids.iter().all(runs);
-        let word = if ok { "envoy" } else { "a proxy runs another program than envoy" };
-        (format!("{word} {}", program.sha256), ok)
+        let but = if ok { "" } else { "a proxy runs another program than " };
+        (format!("{but}{}", program.told(path)), ok)
     }
 }
 
@@ -142,7 +143,16 @@ impl Program {
         io::copy(&mut file, &mut hash)?;
         let digest = hash.0.finish();
         let sha256 = digest.as_ref()[..8].iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Self { file: (about.dev(), about.ino()), sha256 })
+        let envoy = tools::envoy_at(&path.to_string_lossy()).ok();
+        let version = envoy.map(|envoy| envoy.version.to_string());
+        Ok(Self { file: (about.dev(), about.ino()), version, sha256 })
+    }
+
+    /// `envoy 1.40.0 at /usr/bin/envoy (sha256 0123456789abcdef)`.
+    fn told(&self, path: &str) -> String {
+        let Self { version, sha256, .. } = self;
+        let version = version.as_ref().map_or(String::new(), |version| format!(" {version}"));
+        format!("envoy{version} at {path} (sha256 {sha256})")
     }
 }
 
@@ -208,9 +218,11 @@ pub(in crate::lab) fn proof(
         ok &= is;
         parts.push(text);
     }
-    let evidence =
-        if parts.is_empty() { "nothing to read back".to_owned() } else { parts.join(", ") };
-    Some(Proof { hop: format!("subject {subject}"), evidence, ok })
+    let evidence = match parts.is_empty() {
+        true => Subject::NOT_READ_BACK.to_owned(),
+        false => parts.join(", "),
+    };
+    Some(Proof { hop: Subject::hop(subject), evidence, ok })
 }
 
 /// A variable of a server program, and whether it has the value that it must have.
@@ -297,6 +309,16 @@ pub(in crate::lab) fn out_of_reach<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_envoy_is_told_with_its_version_its_file_and_its_hash() {
+        let told = |version: Option<&str>| {
+            let (version, sha256) = (version.map(str::to_owned), "0123456789abcdef".to_owned());
+            Program { file: (1, 2), version, sha256 }.told("/x/envoy")
+        };
+        assert_eq!(told(Some("1.40.0")), "envoy 1.40.0 at /x/envoy (sha256 0123456789abcdef)");
+        assert_eq!(told(None), "envoy at /x/envoy (sha256 0123456789abcdef)");
+    }
 
     #[test]
     fn a_variable_is_as_it_must_be_or_the_proof_fails() {

@@ -20,9 +20,7 @@ pub(super) fn facts(summary: &Summary) -> Vec<[String; 2]> {
         fact("rounds", run.stop.clone().unwrap_or_else(|| run.rounds.to_string()));
     }
     run.baseline.iter().for_each(|name| fact("baseline", name.clone()));
-    for subject in &run.subjects {
-        fact("subject", format!("{}: {}", subject.name, subject.changes));
-    }
+    run.subjects.iter().for_each(|one| fact("subject", page_text::subject(one)));
     fact("testbed", run.testbed.to_owned());
     page_text::receive(summary).into_iter().for_each(|how| fact("receive", how));
     fact("started", time(&run.started_at));
