@@ -44,6 +44,9 @@ pub(crate) struct Column {
     pub(crate) align: Align,
     /// Whether a terminal shows it short: figures without their interval, words cut.
     pub(crate) is_short: bool,
+    /// Whether a terminal gives its names the room that the other columns leave. A name that is
+    /// longer is cut in its middle.
+    pub(crate) is_wide: bool,
 }
 
 /// What a column holds.
@@ -122,6 +125,11 @@ impl Column {
     /// The same, which a terminal shows short.
     pub(crate) fn short(self) -> Self {
         Self { is_short: true, ..self }
+    }
+
+    /// The same, to whose names a terminal gives the room that the other columns leave.
+    pub(crate) fn wide(self) -> Self {
+        Self { is_wide: true, ..self }
     }
 }
 

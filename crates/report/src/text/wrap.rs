@@ -78,6 +78,20 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     format!("{start}~")
 }
 
+/// A text in at most so many columns, `~` in its middle where there was more: of a function's long
+/// name the end says most.
+pub(crate) fn cut_middle(text: &str, most: usize) -> String {
+    let text = plain(text);
+    let all = columns(&text);
+    if all <= most {
+        return text;
+    }
+    let kept = most.saturating_sub(1);
+    let start: String = text.chars().take(kept / 2).collect();
+    let end: String = text.chars().skip(all - (kept - kept / 2)).collect();
+    format!("{start}~{end}")
+}
+
 /// Blanks before each column of a table.
 pub(crate) const GAP: usize = 2;
 
@@ -120,6 +134,9 @@ mod tests {
     #[test]
     fn long_texts_are_cut_and_say_so() {
         assert_eq!([cut("abcdef", 6), cut("abcdefg", 6)], ["abcdef", "abcde~"]);
+        let middle = ["abcdef", "abcdefg", "abcdefgh"].map(|text| cut_middle(text, 6));
+        assert_eq!(middle, ["abcdef", "ab~efg", "ab~fgh"]);
+        assert_eq!([cut_middle("abc", 1), cut_middle("abc", 2)], ["~", "~c"]);
     }
 
     #[test]

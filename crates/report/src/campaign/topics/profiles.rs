@@ -84,7 +84,7 @@ fn difference(number: usize, difference: &ProfileDifference) -> Block {
         };
         let columns = vec![
             Column::name("below"),
-            Column::name("function"),
+            Column::name("function").wide(),
             Column::number(base, &per),
             Column::number(path, &per),
             Column::number("grew by", &per),

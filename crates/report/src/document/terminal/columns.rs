@@ -4,9 +4,9 @@
 use std::ops::Range;
 
 use crate::document::table::{Align, Cell, Column, Table};
-use crate::text::wrap::{GAP, blocks, columns, cut, plain};
+use crate::text::wrap::{GAP, blocks, columns, cut, cut_middle, plain};
 
-/// A name or a head longer than this is cut.
+/// A name or a head longer than this is cut, unless its column gets the room that there is.
 const LONGEST_NAME: usize = 24;
 /// Beside a column that needs the room, names are cut to no less than this.
 const SHORTEST_NAME: usize = 8;
@@ -38,6 +38,7 @@ pub(super) fn lines(table: &Table, width: usize, mut give: impl FnMut(&str)) {
     let groups = groups(&mut rest);
     let widths: Vec<usize> = groups.iter().map(|group| taken(&rest[group.clone()]) - GAP).collect();
     let widest = widths.iter().copied().max().unwrap_or(0);
+    widen(&mut names, &widths, width);
     for longest in (SHORTEST_NAME..LONGEST_NAME).rev() {
         if taken(&names) + GAP + widest > width {
             names
@@ -64,6 +65,20 @@ pub(super) fn lines(table: &Table, width: usize, mut give: impl FnMut(&str)) {
             }
         }
     }
+}
+
+/// Gives names that may be long the room that the other columns leave: beside all of them if that
+/// is enough, or else beside the widest, as the others come in further blocks.
+fn widen(names: &mut [Printed<'_>], widths: &[usize], width: usize) {
+    let Some(at) = names.iter().position(|name| name.column.is_wide) else { return };
+    let others = taken(names) - names[at].width;
+    let beside = |columns: usize| width.saturating_sub(others + columns);
+    let beside_all = beside(widths.iter().map(|own| GAP + own).sum());
+    let beside_widest = beside(widths.iter().map(|own| GAP + own).max().unwrap_or(0));
+    let room = if beside_all >= LONGEST_NAME { beside_all } else { beside_widest };
+    let name = &mut names[at];
+    name.longest = room.max(LONGEST_NAME);
+    name.width = name.width.min(name.longest);
 }
 
 /// What columns take up, with the blanks before each.
@@ -95,14 +110,9 @@ fn groups(columns: &mut [Printed<'_>]) -> Vec<Range<usize>> {
 impl<'a> Printed<'a> {
     fn of(table: &'a Table, at: usize) -> Self {
         let is_marked = table.rows.iter().any(|row| !row.cells[at].mark.is_empty());
-        let one = Self {
-            table,
-            column: &table.columns[at],
-            at,
-            is_marked,
-            longest: LONGEST_NAME,
-            width: 0,
-        };
+        let column = &table.columns[at];
+        let longest = if column.is_wide { usize::MAX } else { LONGEST_NAME };
+        let one = Self { table, column, at, is_marked, longest, width: 0 };
         let width =
             (0..HEAD + table.rows.len()).map(|row| columns(&one.text(row))).max().unwrap_or(0);
         Self { width, ..one }
@@ -124,6 +134,7 @@ impl<'a> Printed<'a> {
     fn value(&self, cell: &Cell) -> String {
         let is_short = self.column.is_short;
         match self.column.align {
+            Align::Name if self.column.is_wide => cut_middle(&cell.text, self.longest),
             Align::Name => cut(&cell.text, self.longest),
             Align::Words if is_short => cut(&cell.text, self.longest),
             Align::Words => plain(&cell.full()),

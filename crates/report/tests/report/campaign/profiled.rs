@@ -93,3 +93,20 @@ fn no_path_is_cut_in_the_table_of_samples() {
     assert!(rows >= 2, "a block for the columns that did not fit: {table:?}");
     assert!(table.iter().all(|line| line.len() <= 80 && !line.contains('~')), "{table:?}");
 }
+
+#[test]
+fn a_long_function_has_the_room_that_the_other_columns_leave() {
+    const NAME: &str = "Envoy::Http::ConnectionManagerImpl::ActiveStream::decodeHeaders";
+    let mut summary = profiled(&figures::made(&[(8e9, 7.2e9), (4e9, 3.6e9), (2e9, 1.8e9)]));
+    summary.profiles.as_mut().unwrap().differences[0].grew[0].frame = NAME.to_owned();
+    let lines = |width: usize, name: &str| -> Vec<usize> {
+        let text = Details { width, workload: None }.text(&summary).unwrap();
+        let with_it = text.lines().filter(|line| line.contains(name));
+        with_it.map(|line| line.chars().count()).collect()
+    };
+    // Each of the three columns of figures comes in a block of its own.
+    assert_eq!(lines(80, "  client-sidecar  Envoy::Http::Connec~tream::decodeHeaders  "), [80; 3]);
+    // All fit beside as much of the name as there is room for, or beside the whole name.
+    assert_eq!(lines(160, NAME).len(), 1);
+    assert_eq!(lines(120, "  Envoy::Http::Conn~eam::decodeHeaders  "), [120]);
+}
