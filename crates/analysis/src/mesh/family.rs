@@ -11,6 +11,8 @@ pub(crate) struct Family {
     pub(crate) name: String,
     /// The variant of their proxies.
     pub(crate) variant: Option<String>,
+    /// The subject of all of them.
+    pub(crate) subject: Option<String>,
     /// The paths, in the scenario's order; each set of proxies once.
     pub(crate) members: Vec<Member>,
 }
@@ -121,6 +123,7 @@ pub(crate) fn families(paths: &[Path], references: &References) -> Vec<Family> {
             out.push(Family {
                 name,
                 variant: path.variant.as_ref().map(|variant| variant.name.clone()),
+                subject: path.subject.clone(),
                 members,
             });
         }

@@ -77,6 +77,7 @@ fn waterfall(
         point_label: point_label(at),
         family: family.name.clone(),
         variant: family.variant.clone(),
+        subject: family.subject.clone(),
         steps,
         note: if job.is_paced() { String::new() } else { UNEQUAL.to_owned() },
     })

@@ -25,6 +25,9 @@ pub struct WaterfallSummary {
     /// The variant of their proxies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
+    /// The subject of all paths; absent: the run has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
     /// The steps; the first is the path with the fewest proxies, with its own figures.
     pub steps: Vec<WaterfallStep>,
     /// A note on every step; empty if there is none.
@@ -129,6 +132,9 @@ impl WaterfallSummary {
             self.variant.as_ref().filter(|name| *name != hopbench_model::Variant::PLAIN)
         {
             out.push_str(&format!(", variant {variant}"));
+        }
+        if let Some(subject) = &self.subject {
+            out.push_str(&format!(", subject {subject}"));
         }
         if !self.point_label.is_empty() {
             out.push_str(&format!(" at {}", self.point_label));

@@ -113,6 +113,26 @@ fn each_version_of_ip_has_a_family() {
 }
 
 #[test]
+fn each_subject_has_a_family_even_on_the_same_nodes() {
+    let of = |subject: &str, mesh| {
+        let variant = if mesh == MeshMode::None { "" } else { "plain" };
+        Path { subject: Some(subject.to_owned()), ..path(Via::Direct, mesh, variant) }
+    };
+    let paths = [
+        of("old", MeshMode::None),
+        of("new", MeshMode::None),
+        of("old", MeshMode::Both),
+        of("new", MeshMode::Both),
+    ];
+    let found = families(&paths, &References::default());
+    let told: Vec<(Option<&str>, Vec<usize>)> = found
+        .iter()
+        .map(|one| (one.subject.as_deref(), one.members.iter().map(|own| own.path).collect()))
+        .collect();
+    assert_eq!(told, [(Some("old"), vec![0, 2]), (Some("new"), vec![1, 3])]);
+}
+
+#[test]
 fn steps_are_between_what_was_measured() {
     use MeshMode::{Both, Client, None, Server};
     for (modes, steps, beside) in [

@@ -1,9 +1,10 @@
-//! Runs with subjects in reports: what each of them had.
+//! Runs with subjects in reports: what each of them had, and of which of them the hops are.
 
 use hopbench_model::{Cell, NodeSettings, Path, Proof, Reference, Subject};
+use hopbench_report::campaign::Screen;
 
-use super::fixture::Made;
-use super::{mesh, render};
+use super::fixture::{self, Made, Noise};
+use super::{mesh, render, summary};
 
 /// The Envoys of both subjects, as a lab reads them back.
 const OLD: &str = "envoy 1.40.0 at /x/envoy (sha256 01)";
@@ -13,7 +14,7 @@ fn named(path: &str, subject: &str) -> String {
     format!("{path}.{subject}")
 }
 
-/// A run through proxies with every path as `old` and as `new` has it.
+/// A run through proxies with every path as `old` and as `new` has it, which is far slower.
 fn compared() -> Made {
     let Made { mut run, records } = mesh::mesh(2);
     let plan = &mut run.plan;
@@ -39,6 +40,7 @@ fn compared() -> Made {
     let more: Vec<Cell> =
         plan.cells.iter().map(|cell| Cell { path: cell.path + count, ..*cell }).collect();
     plan.cells.extend(more);
+    let mut noise = Noise::default();
     let mut all = Vec::new();
     for record in records {
         for (subject, envoy) in [("old", OLD), ("new", NEW)] {
@@ -48,6 +50,10 @@ fn compared() -> Made {
             let evidence = if is_proxied { envoy } else { Subject::NOT_READ_BACK };
             let (hop, evidence) = (Subject::hop(subject), evidence.to_owned());
             own.proof.push(Proof { hop, evidence, ok: true });
+            if subject == "new" {
+                let latencies = own.latency.values_mut();
+                latencies.for_each(|one| *one = fixture::distribution(1e7, &mut noise));
+            }
             all.push(own);
         }
     }
@@ -78,4 +84,24 @@ fn every_subject_says_what_it_had() {
     let page = told(&unread);
     let plain = "; subject: old: as the testbed has it; subject: new: envoy /y/envoy; ";
     assert!(page.contains(plain), "{page}");
+}
+
+#[test]
+fn each_hop_adds_what_it_does_with_the_first_subject_and_the_title_says_so() {
+    let (plain, both) = (mesh::mesh(2), compared());
+    let screen = |made: &Made| Screen { height: 200, ..Screen::default() }.text(&summary(made));
+    let below = |screen: &str, title: &str| -> Vec<String> {
+        let title = format!("\neach hop adds, bridge@a to bridge@b, direct{title}\n");
+        let (_, rest) = screen.split_once(&title).unwrap_or_else(|| panic!("{screen}"));
+        rest.lines().take_while(|line| !line.is_empty()).map(str::to_owned).collect()
+    };
+    let expected = below(&screen(&plain), " (1 of 3 families)");
+    assert!(expected.iter().any(|line| line.starts_with("+ client sidecar ")), "{expected:?}");
+    assert_eq!(below(&screen(&both), ", subject old (1 of 3 families)"), expected);
+    // The details have those of all.
+    let all = summary(&both).waterfall;
+    for subject in ["old", "new"] {
+        let name = format!("bridge@a → bridge@b, direct, subject {subject} at rate=100");
+        assert_eq!(all.iter().filter(|one| one.name() == name).count(), 1, "{name}");
+    }
 }

@@ -15,14 +15,17 @@ type Figure = (&'static str, &'static str);
 const MOST_COLUMNS: usize = 6;
 
 /// A row a step, of each workload its latency and CPU at the highest point; `None` without a family
-/// of paths.
+/// of paths. Of several subjects, those of the first that has any.
 pub(in super::super) fn table(summary: &Summary) -> Option<Table> {
+    let mut subjects = summary.run.subjects.iter().map(|subject| &subject.name);
+    let subject = subjects.find(|name| !of(summary, Some(*name)).is_empty());
+    let all = of(summary, subject);
     // Of several with as many steps, the first.
-    let longest = summary.waterfall.iter().rev().max_by_key(|one| chain(one).count())?;
+    let longest = *all.iter().rev().max_by_key(|one| chain(one).count())?;
     let is_family =
         |one: &&WaterfallSummary| one.family == longest.family && one.variant == longest.variant;
     let mut shown: Vec<&WaterfallSummary> = Vec::new();
-    for one in summary.waterfall.iter().filter(is_family) {
+    for one in all.iter().copied().filter(is_family) {
         // The last of a workload is at its highest point.
         match shown.iter_mut().find(|known| known.workload == one.workload) {
             Some(known) => *known = one,
@@ -44,15 +47,22 @@ pub(in super::super) fn table(summary: &Summary) -> Option<Table> {
         better: Better::Neither,
     };
     let columns: Vec<Column> = figures.iter().map(column).collect();
-    let families = families(summary);
+    let families = families(&all);
     let more = if families > 1 { format!(" (1 of {families} families)") } else { String::new() };
     let variant = longest.variant.as_ref().filter(|name| *name != Variant::PLAIN);
     let variant = variant.map_or(String::new(), |variant| format!(", variant {variant}"));
-    let title = format!("each hop adds, {}{variant}{more}", longest.family.replace('→', "to"));
+    let subject = subject.map_or(String::new(), |subject| format!(", subject {subject}"));
+    let family = longest.family.replace('→', "to");
+    let title = format!("each hop adds, {family}{variant}{subject}{more}");
     if rows.is_empty() || columns.is_empty() {
         return None;
     }
     Some(Table { title, columns, rows })
+}
+
+/// The waterfalls of a subject, or of a run without any.
+fn of<'a>(summary: &'a Summary, subject: Option<&String>) -> Vec<&'a WaterfallSummary> {
+    summary.waterfall.iter().filter(|one| one.subject.as_ref() == subject).collect()
 }
 
 /// The steps that lead from the first path to the one with most proxies.
@@ -101,9 +111,9 @@ fn cell(waterfall: &WaterfallSummary, label: &str, name: &str) -> Cell {
 }
 
 /// Families of paths with their variants.
-fn families(summary: &Summary) -> usize {
+fn families(all: &[&WaterfallSummary]) -> usize {
     let mut known: Vec<(&str, Option<&str>)> = Vec::new();
-    for one in &summary.waterfall {
+    for one in all {
         let family = (one.family.as_str(), one.variant.as_deref());
         if !known.contains(&family) {
             known.push(family);
