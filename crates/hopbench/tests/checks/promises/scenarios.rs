@@ -1,5 +1,5 @@
-//! The reference of scenarios: every key of the schema, every scenario that is shipped, and the
-//! example of README.
+//! The reference of scenarios: every key of the schema and of a plan as JSON, every scenario that
+//! is shipped, and the example of README.
 
 use std::collections::BTreeSet;
 use std::process::{Command, Output};
@@ -61,6 +61,21 @@ fn every_key_of_the_schema_is_described() {
     let page = text(REFERENCE);
     let missing: Vec<&String> =
         keys.iter().filter(|key| !page.contains(&format!("`{key}`"))).collect();
+    assert!(missing.is_empty(), "{REFERENCE} does not describe {missing:?}");
+}
+
+/// Whether this machine can measure the plan is not the question.
+#[test]
+fn every_key_of_a_plan_as_json_is_described() {
+    let output = hopbench(&["plan", "quickstart", "--format", "json"]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    let plan: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{told}"));
+    let page = text(REFERENCE);
+    let (_, behind) = page.split_once("**A plan for other programs.**").expect("its paragraph");
+    let rows = behind.lines().skip_while(|line| !line.starts_with('|'));
+    let table: String = rows.take_while(|line| line.starts_with('|')).collect();
+    let keys = plan.as_object().expect("an object").keys();
+    let missing: Vec<&String> = keys.filter(|key| !table.contains(&format!("`{key}`"))).collect();
     assert!(missing.is_empty(), "{REFERENCE} does not describe {missing:?}");
 }
 
