@@ -240,7 +240,7 @@ fn asked(
     let named = |name: &str| known.proxies.iter().any(|proxy| proxy.named && proxy.name == name);
     let of = |proxies: &[&Proxy], counter: &str| sum(proxies, grown, counter);
     let carriers: Vec<&Proxy> =
-        known.proxies.iter().filter(|proxy| proxy.named && !is_service(proxy)).collect();
+        known.proxies.iter().filter(|proxy| proxy.named && !proxy.is_service()).collect();
     let checking: Vec<&Proxy> =
         carriers.iter().copied().filter(|p| proxy_role(&p.name) != "client-sidecar").collect();
     let own = |service: &str, counter: &str| grown.by(&of_proxy(service, counter));
@@ -309,11 +309,6 @@ fn asked(
 
 fn words(counter: &str) -> &str {
     if counter == "requests" { "requests" } else { "connections" }
-}
-
-/// Whether it is a service that proxies ask, which counts other things than they do.
-fn is_service(proxy: &Proxy) -> bool {
-    ["policy", "telemetry"].contains(&proxy.name.as_str())
 }
 
 /// A proxy that must not have moved, or a service that must not have been asked.

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+use hopbench_model::proxy_role;
+
 use crate::control::AgentId;
 
 /// The participants of the trials of a path, and their way.
@@ -85,5 +87,11 @@ impl Proxy {
     /// not, only meters of others know it.
     pub fn is_seen(&self) -> bool {
         !self.pids.is_empty() || self.beside.is_some()
+    }
+
+    /// Whether it is a service that proxies ask: a process of hopbench, which counts other things
+    /// than they do.
+    pub fn is_service(&self) -> bool {
+        ["policy", "telemetry"].contains(&proxy_role(&self.name))
     }
 }

@@ -167,4 +167,15 @@ mod tests {
         tally.add(u64::MAX, 1);
         assert_eq!(tally.within(&(0..u64::MAX)), u64::MAX);
     }
+
+    #[test]
+    fn every_process_of_a_named_program_is_called_so_and_no_other() {
+        let one = |pids: &[u32], program: Option<&str>| {
+            let (name, program) = ("x".to_owned(), program.map(str::to_owned));
+            Watched { name, program, pids: pids.to_vec() }
+        };
+        let watched = [one(&[1], None), one(&[2, 3], Some("envoy")), one(&[4], Some("nginx"))];
+        let expected = HashMap::from([(2, "envoy"), (3, "envoy"), (4, "nginx")]);
+        assert_eq!(programs(&watched), expected);
+    }
 }

@@ -12,7 +12,7 @@ use hopbench_model::{
     Cell, Folded, PROFILE_SCHEMA, ProfileFile, ProfiledCell, ProfiledCount, Record, ServerSpec,
     Unit, proxy_role,
 };
-use hopbench_testbed::{Route, Testbed};
+use hopbench_testbed::{AgentId, Route, Testbed};
 
 use super::event::{Event, Observer};
 use super::meters::Meters;
@@ -23,7 +23,8 @@ use crate::results::{CellName, PROFILE_FILE, folded_name, profile_file};
 use choice::Profiling;
 use taking::{ForWindow, Taking};
 
-/// The program of every proxy: only labs are profiled, and their proxies are Envoys.
+/// The program of every proxy: only labs are profiled, and their proxies are Envoys. The services
+/// that these ask are no Envoys.
 const PROXY_PROGRAM: &str = "envoy";
 /// Bytes of a MB.
 const MB: f64 = 1e6;
@@ -218,7 +219,10 @@ fn taken(
     let route = testbed.route(trial.path, trial.point).map_err(|fault| fault.text)?;
     // The agents must be there before their threads can be looked at.
     sessions.open(testbed, &route.clients, &route.servers).map_err(|fault| fault.text)?;
-    let taking = Taking::start(watched(testbed, &route, &trial.point.server), access)?;
+    let processes = |agent: &AgentId| -> Vec<u32> {
+        testbed.process(agent).into_iter().chain(testbed.sandbox(agent)).collect()
+    };
+    let taking = Taking::start(watched(&route, &trial.point.server, processes), access)?;
     let mut watcher = ForWindow { observer, window: None };
     let measured = trial.measure(testbed, sessions, meters, &mut watcher);
     let window = watcher.window;
@@ -235,8 +239,12 @@ fn taken(
 }
 
 /// The processes of a route by the names of their roles. A program that may be another file on
-/// another path has the name of what it is.
-fn watched(testbed: &dyn Testbed, route: &Route, server: &ServerSpec) -> Vec<Watched> {
+/// another path has the name of what it is. `processes` are those of an agent and of its sandbox.
+fn watched(
+    route: &Route,
+    server: &ServerSpec,
+    processes: impl Fn(&AgentId) -> Vec<u32>,
+) -> Vec<Watched> {
     let mut pids: BTreeMap<(&str, Option<&str>), Vec<u32>> = BTreeMap::new();
     let ends = [
         ("client", &route.clients),
@@ -245,14 +253,13 @@ fn watched(testbed: &dyn Testbed, route: &Route, server: &ServerSpec) -> Vec<Wat
     for (name, agents) in ends {
         for agent in agents {
             // All agents are one file, and sandboxes have programs of their own.
-            let all = testbed.process(agent).into_iter().chain(testbed.sandbox(agent));
-            pids.entry((name, None)).or_default().extend(all);
+            pids.entry((name, None)).or_default().extend(processes(agent));
         }
     }
     pids.entry(("server", Some(server.program.as_str()))).or_default().extend(&route.programs);
     for proxy in &route.proxies {
-        let role = proxy_role(&proxy.name);
-        pids.entry((role, Some(PROXY_PROGRAM))).or_default().extend(&proxy.pids);
+        let program = (!proxy.is_service()).then_some(PROXY_PROGRAM);
+        pids.entry((proxy_role(&proxy.name), program)).or_default().extend(&proxy.pids);
     }
     let one = |((name, program), pids): ((&str, Option<&str>), Vec<u32>)| Watched {
         name: name.to_owned(),
@@ -294,5 +301,81 @@ fn without(name: CellName, why: String) -> ProfiledCell {
         throttled: 0,
         libraries: BTreeMap::new(),
         count: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hopbench_testbed::Proxy;
+
+    use super::*;
+
+    /// A route with two clients and a server, through these proxies. Each has a process of its own,
+    /// from 11 on.
+    fn route(proxies: &[&str], programs: &[u32]) -> Route {
+        let agents = |names: &[&str]| -> Vec<AgentId> {
+            names.iter().map(|name| AgentId((*name).to_owned())).collect()
+        };
+        let proxy = |(pid, name): (u32, &&str)| Proxy {
+            name: (*name).to_owned(),
+            node: "a".to_owned(),
+            named: true,
+            pids: vec![pid],
+            beside: None,
+            workers: 1,
+            cpus: None,
+        };
+        Route {
+            path: "x".to_owned(),
+            clients: agents(&["client", "client#2"]),
+            servers: agents(&["server"]),
+            nodes: Vec::new(),
+            cpus: BTreeMap::new(),
+            target: "127.0.0.1:1".parse().unwrap(),
+            host: None,
+            hops: Vec::new(),
+            programs: programs.to_vec(),
+            proxies: (11..).zip(proxies).map(proxy).collect(),
+            partly_proved: None,
+            link_bits_per_s: None,
+            mtu_bytes: 0,
+            tunnel_bytes: 0,
+        }
+    }
+
+    /// What is watched of a route: the root of the stacks, the name of the program, the processes.
+    fn told(route: &Route, program: &str) -> Vec<String> {
+        let processes = |agent: &AgentId| match agent.0.as_str() {
+            "client" => vec![1, 2],
+            "client#2" => vec![3],
+            _ => vec![4],
+        };
+        let request = "/".to_owned();
+        let server = ServerSpec { program: program.to_owned(), request, response_bytes: None };
+        let all = watched(route, &server, processes);
+        let one = |one: &Watched| {
+            format!("{} {} {:?}", one.name, one.program.as_deref().unwrap_or("-"), one.pids)
+        };
+        all.iter().filter(|one| !one.pids.is_empty()).map(one).collect()
+    }
+
+    #[test]
+    fn a_program_is_called_what_it_is_whatever_its_file() {
+        let proxies = ["client-sidecar", "server-sidecar", "server-sidecar#2", "policy"];
+        assert_eq!(
+            told(&route(&proxies, &[21, 22]), "nginx"),
+            [
+                "client - [1, 2, 3]",
+                "client-sidecar envoy [11]",
+                "policy - [14]",
+                "server nginx [21, 22]",
+                "server-agent - [4]",
+                "server-sidecar envoy [12, 13]",
+            ]
+        );
+        assert_eq!(
+            told(&route(&["gateway", "telemetry"], &[]), ServerSpec::AGENT),
+            ["client - [1, 2, 3]", "gateway envoy [11]", "server - [4]", "telemetry - [12]"]
+        );
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use hopbench_model::{Fault, NodeSettings, Proof, Subject, proxy_role};
+use hopbench_model::{Fault, NodeSettings, Proof, Subject};
 use hopbench_sys::{interface_mtu, offloads, switch_offload};
 use hopbench_testbed::placement::{Endpoints, PodId};
 use hopbench_testbed::{Proxy, Route};
@@ -126,8 +126,7 @@ impl Envoys {
             std::fs::metadata(format!("/proc/{pid}/exe"))
                 .is_ok_and(|file| (file.dev(), file.ino()) == program.file)
         };
-        let is_envoy = |proxy: &&Proxy| !["policy", "telemetry"].contains(&proxy_role(&proxy.name));
-        let named = proxies.iter().filter(|proxy| proxy.named).filter(is_envoy);
+        let named = proxies.iter().filter(|proxy| proxy.named && !proxy.is_service());
         let pids: Vec<u32> = named.flat_map(|proxy| proxy.pids.iter().copied()).collect();
         let ok = pids.iter().all(runs);
         let but = if ok { "" } else { "a proxy runs another program than " };
