@@ -70,6 +70,8 @@ pub enum IoOp<'a> {
     Connect,
     /// Send a part of these bytes.
     Send(&'a [u8]),
+    /// Send some of these bytes, as datagrams of so many.
+    SendEach(&'a [u8], usize),
     /// Send up to so many bytes of filler.
     SendFill(usize),
     /// Receive up to so many bytes.
@@ -85,6 +87,7 @@ impl<'a> IoOp<'a> {
         Some(match op {
             Op::Connect => Self::Connect,
             Op::Send => Self::Send(outgoing()),
+            Op::SendEach(each) => Self::SendEach(outgoing(), *each),
             Op::SendFill(n) => Self::SendFill(*n),
             Op::Recv(n) | Op::Await(n) => Self::Recv(*n),
             Op::Discard(n) => Self::Discard(*n),
@@ -144,6 +147,7 @@ impl Calls {
             let result = match op {
                 IoOp::Connect => return connected(socket),
                 IoOp::Send(bytes) => socket.send(bytes),
+                IoOp::SendEach(bytes, each) => socket.send_each(bytes, *each),
                 IoOp::SendFill(n) => socket.send(&self.filler[..self.filler_part(*n)]),
                 IoOp::Recv(n) => {
                     let most = (*n).min(self.buffer.len());

@@ -28,6 +28,8 @@ pub enum Op {
     Connect,
     /// Send what [`Flow::outgoing`] gives, or a part of it: `Sent`.
     Send,
+    /// Send what [`Flow::outgoing`] gives as datagrams of this many bytes, or some of them: `Sent`.
+    SendEach(usize),
     /// Send up to this many bytes of filler: `Sent`.
     SendFill(usize),
     /// Receive up to this many bytes: `Received` or `Closed`.
@@ -103,7 +105,7 @@ pub trait Flow: Send {
     /// `event` happened at `now`: what next?
     fn on(&mut self, event: Event<'_>, now: Nanos, out: &mut Recorder) -> Op;
 
-    /// The bytes of [`Op::Send`].
+    /// The bytes of [`Op::Send`] and [`Op::SendEach`].
     fn outgoing(&self) -> &[u8] {
         &[]
     }

@@ -96,7 +96,7 @@ mod tests {
         for workload in WORKLOADS {
             let params = match workload.name() {
                 "stream" => json!({"size": "64KiB", "direction": "both", "receive": "copy"}),
-                "udp" => json!({"size": "100B", "rate": "1000pps", "gso": 4}),
+                "udp" => json!({"size": "100B", "rate": "1000pps", "gso": 4, "batch": 2}),
                 "http" | "grpc" => json!({"url": "http://h/"}),
                 "ping" => json!({"size": "64B", "every": "10ms"}),
                 "push" => json!({"size": "64B", "rate": 20.0, "stagger": "spread"}),

@@ -101,7 +101,7 @@ impl Engine for EpollEngine {
             _ if datagrams => 0,
             IoOp::Recv(n) if !watched.closed => (*n).min(self.calls.most()),
             IoOp::Discard(n) if !watched.closed => *n,
-            IoOp::Send(bytes) => bytes.len(),
+            IoOp::Send(bytes) | IoOp::SendEach(bytes, _) => bytes.len(),
             IoOp::SendFill(n) => self.calls.filler_part(*n),
             _ => 0,
         };

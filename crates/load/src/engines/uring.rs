@@ -59,7 +59,7 @@ impl Engine for UringEngine {
                 Some(Attempt::Now(event)) => event,
                 _ => return self.submit(slot, op),
             },
-            IoOp::Send(_) | IoOp::SendFill(_) => Event::Sent(moved),
+            IoOp::Send(_) | IoOp::SendEach(..) | IoOp::SendFill(_) => Event::Sent(moved),
             IoOp::Recv(_) => received(self.ring.received(slot, moved), self.datagrams),
             IoOp::Discard(_) => discarded(moved),
         })
@@ -84,6 +84,8 @@ impl UringEngine {
         let submitted = match op {
             IoOp::Connect => self.ring.connected(slot),
             IoOp::Send(bytes) => self.ring.send(slot, bytes),
+            // A submission is one message.
+            IoOp::SendEach(bytes, each) => self.ring.send(slot, &bytes[..bytes.len().min(*each)]),
             IoOp::SendFill(most) => self.ring.send_filler(slot, *most),
             IoOp::Recv(most) => self.ring.recv(slot, (*most).min(self.receive_bytes)),
             IoOp::Discard(most) => self.ring.discard(slot, *most),

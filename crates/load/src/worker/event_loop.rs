@@ -393,6 +393,7 @@ impl<F: Flow> EventLoop<F> {
             }
             Op::Connect
             | Op::Send
+            | Op::SendEach(_)
             | Op::SendFill(_)
             | Op::Recv(_)
             | Op::Await(_)
@@ -406,7 +407,16 @@ impl<F: Flow> EventLoop<F> {
     #[inline]
     fn throttled_until(&self, slot: usize, op: &Op) -> Option<Nanos> {
         let throttle = self.setup.throttle.as_ref()?;
-        if !matches!(op, Op::Send | Op::SendFill(_) | Op::Recv(_) | Op::Await(_) | Op::Discard(_)) {
+        let moves_bytes = matches!(
+            op,
+            Op::Send
+                | Op::SendEach(_)
+                | Op::SendFill(_)
+                | Op::Recv(_)
+                | Op::Await(_)
+                | Op::Discard(_)
+        );
+        if !moves_bytes {
             return None;
         }
         let now = clock::now();

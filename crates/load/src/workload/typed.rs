@@ -64,6 +64,11 @@ pub(crate) trait TypedWorkload:
     /// The values that are wrong.
     fn problems(&self) -> Vec<Problem>;
 
+    /// What is wrong with the values beside the rest of the job.
+    fn misfits(&self, _job: &Job) -> Option<Problem> {
+        None
+    }
+
     /// As [`Workload::flows_rest`].
     fn flows_rest(&self, _job: &Job) -> bool {
         false
@@ -167,7 +172,7 @@ impl<W: TypedWorkload> Workload for Of<W> {
 
     fn problems(&self, job: &Job) -> Vec<Problem> {
         match Self::of(job) {
-            Ok(own) => own.problems(),
+            Ok(own) => own.problems().into_iter().chain(own.misfits(job)).collect(),
             Err(fault) => vec![Problem::new(W::NAME, "its parameters", fault.text)],
         }
     }

@@ -15,8 +15,8 @@
 //! are in no rate: a path that doubles what it delivers must not hide what it loses.
 //!
 //! With `--gso N` one call hands the kernel N datagrams in one piece, cut as late as possible
-//! (`UDP_SEGMENT`). A datagram then costs less than in most programs, so the record is labelled
-//! with it.
+//! (`UDP_SEGMENT`). With `--batch N` it hands over N sends (`sendmmsg`). A datagram then costs less
+//! than in most programs, so the record is labelled with it.
 
 mod client;
 mod datagram;
@@ -25,10 +25,11 @@ mod server;
 use clap::Args;
 use hopbench_model::units::Bytes;
 use hopbench_model::{
-    Counter, EndReport, Fault, Job, LatencyKind, Problem, Rate, SECOND, Schedule, Sweep, Warning,
+    Counter, EndReport, EngineKind, Fault, Job, LatencyKind, Problem, Rate, SECOND, Schedule, Sweep, Warning,
     WarningKind,
 };
 use hopbench_stats::Histogram;
+use hopbench_sys::MOST_DATAGRAMS;
 use serde::{Deserialize, Serialize};
 
 use crate::flow::handshake::Handshake;
@@ -40,6 +41,7 @@ use crate::workload::figures;
 use crate::workload::typed::TypedWorkload;
 use crate::workload::{Figures, TrialReports};
 
+use super::http::{is_one, one};
 use client::UdpClient;
 use datagram::{FOREIGN, HEADER, JITTER_FLOWS, JITTER_SUM};
 use server::UdpServer;
@@ -61,12 +63,18 @@ pub(super) struct Params {
     /// Datagrams a send, cut by the kernel (UDP segmentation offload): another cost per datagram
     #[arg(long, value_name = "N", default_value = "1")]
     gso: u16,
+    /// Sends a call (sendmmsg): another cost per datagram
+    #[arg(long, value_name = "N", default_value = "1")]
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    batch: u32,
 }
 
 /// The largest UDP payload over IPv4, bytes.
 const MOST_UDP: u64 = 65_507;
 /// The most segments that every kernel with `UDP_SEGMENT` takes in one send.
 const MOST_SEGMENTS: u16 = 64;
+/// The most sends of one call.
+const MOST_BATCH: u32 = MOST_DATAGRAMS as u32;
 
 impl Params {
     fn size(&self) -> usize {
@@ -78,11 +86,23 @@ impl Params {
         u64::from(self.gso.max(1))
     }
 
+    /// Datagrams a call.
+    fn a_call(&self) -> u64 {
+        self.segments() * u64::from(self.batch.max(1))
+    }
+
     fn schedule(&self) -> Schedule {
         match self.rate.datagrams_per_s(self.size.first()) {
             None => Schedule::Closed,
-            Some(per_s) => Schedule::Rate(per_s / self.segments() as f64),
+            Some(per_s) => Schedule::Rate(per_s / self.a_call() as f64),
         }
+    }
+
+    /// The flags with which more than one datagram leaves with a call; empty: one does.
+    fn flags_of_many(&self) -> String {
+        let flags = [("--gso", self.segments() > 1), ("--batch", self.batch > 1)];
+        let given = flags.iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| *flag);
+        given.collect::<Vec<_>>().join(" and ")
     }
 
     fn setup(&self) -> WorkersSetup {
@@ -121,6 +141,7 @@ impl TypedWorkload for Params {
             "duplicates",
             "jitter_ns",
             "gso_segments",
+            "batch_sends",
         ]])
     }
 
@@ -151,6 +172,9 @@ impl TypedWorkload for Params {
         if !(1..=MOST_SEGMENTS).contains(&self.gso) {
             out.push(Problem::new("--gso", self.gso, "1 to 64 datagrams a send"));
         }
+        if !(1..=MOST_BATCH).contains(&self.batch) {
+            out.push(Problem::new("--batch", self.batch, "1 to 64 sends a call"));
+        }
         if self.offered && self.rate == Rate::Max {
             out.push(Problem::new(
                 "--offered",
@@ -166,6 +190,12 @@ impl TypedWorkload for Params {
             ));
         }
         out
+    }
+
+    fn misfits(&self, job: &Job) -> Option<Problem> {
+        let is_misfit = self.batch > 1 && job.engine == EngineKind::Uring;
+        let expected = "1 with the engine uring, which hands over one send at a time";
+        is_misfit.then(|| Problem::new("--batch", self.batch, expected))
     }
 
     fn flows_rest(&self, _job: &Job) -> bool {
@@ -185,7 +215,8 @@ impl TypedWorkload for Params {
         context.job.schedule = params.schedule();
         let paced = context.job.schedule.per_s().is_some();
         workers::client(&context, &params.setup(), move |flow| {
-            let inner = UdpClient::new(params.size(), params.segments(), paced);
+            let inner =
+                UdpClient::new(params.size(), params.segments(), params.batch.max(1), paced);
             Handshake::new(handshake.clone(), flow, true, timeout, inner)
         })
     }
@@ -210,14 +241,20 @@ impl TypedWorkload for Params {
         }
         if self.segments() > 1 {
             out.metric("gso_segments", self.segments() as f64);
+        }
+        if self.batch > 1 {
+            out.metric("batch_sends", f64::from(self.batch));
+        }
+        if self.a_call() > 1 {
+            let flags = self.flags_of_many();
             out.warnings.push(Warning::new(
                 WarningKind::Offload,
                 format!(
-                    "{} datagrams left with each call (--gso): a datagram costs less than one that \
-                     is sent by itself",
-                    self.segments()
+                    "{} datagrams left with each call ({flags}): a datagram costs less than one \
+                     that is sent by itself",
+                    self.a_call()
                 ),
-                "compare only with results of the same --gso",
+                format!("compare only with results of the same {flags}"),
             ));
         }
         out
@@ -242,10 +279,10 @@ fn rates(out: &mut Figures, trial: &TrialReports<'_>, params: &Params) {
         ));
     }
     if trial.job.schedule.per_s().is_some() {
-        let intended = of(Counter::Intended) * params.segments();
-        let unsent = of(Counter::Unsent) * params.segments();
+        let intended = of(Counter::Intended) * params.a_call();
+        let unsent = of(Counter::Unsent) * params.a_call();
         out.metric("intended_per_s", intended as f64 / figures::seconds(client));
-        out.metric("queued", (of(Counter::Queued) * params.segments()) as f64);
+        out.metric("queued", (of(Counter::Queued) * params.a_call()) as f64);
         out.metric("unsent", unsent as f64);
         // A rate that is offered need not be kept.
         if unsent > 0 && !trial.job.is_offered() {

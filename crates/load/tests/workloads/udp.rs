@@ -78,6 +78,25 @@ fn segments_count_as_datagrams() {
     assert!(outcome.figures().warnings.iter().any(|w| w.kind == WarningKind::Offload));
 }
 
+#[test]
+fn a_batch_is_one_call_of_many_datagrams() {
+    let job = scheduled("udp", &["--rate", "800pps", "--batch", "8", "--size", "20"], 1, 0, 500);
+    let outcome = run(&job);
+    let sent = total(&outcome.client, Counter::Sent);
+    assert_eq!(total(&outcome.client, Counter::Intended), 50, "calls");
+    assert_eq!(sent + 8 * total(&outcome.client, Counter::Unsent), 400);
+    assert_eq!(total(&outcome.client, Counter::SentBytes), 20 * sent);
+    assert_eq!(
+        (total(&outcome.server, Counter::Completed), total(&outcome.server, Counter::Duplicates)),
+        (sent, 0)
+    );
+    let figures = outcome.figures();
+    assert_eq!((figures.metrics["batch_sends"], figures.metrics["intended_per_s"]), (8.0, 800.0));
+    assert!(!figures.metrics.contains_key("gso_segments"));
+    let warning = figures.warnings.iter().find(|w| w.kind == WarningKind::Offload).unwrap();
+    assert!(warning.detail.starts_with("8 datagrams left with each call (--batch)"), "{warning:?}");
+}
+
 /// The datagram that registers flow 0, as whoever has the server's cookie sends it.
 fn registration() -> [u8; 64] {
     Plain.udp(0, Some(COOKIE))

@@ -20,8 +20,10 @@ fn commands(task: &Task<'_>) -> Result<Commands, String> {
     let is_udp = task.is(Transport::Udp, Pattern::OneWay, Unit::Packets);
     if is_udp {
         task.without(&[])?;
-        if job.params["gso"].as_u64().unwrap_or(1) > 1 {
-            return Err("it cannot be told `gso`".to_owned());
+        for key in ["gso", "batch"] {
+            if job.params[key].as_u64().unwrap_or(1) > 1 {
+                return Err(format!("it cannot be told `{key}`"));
+            }
         }
         // 0 is as much as it can send; a rate is that of each flow.
         let per_s = job.rate().zip(job.size()).and_then(|(rate, size)| rate.datagrams_per_s(size));
@@ -86,5 +88,7 @@ mod tests {
         assert_eq!(udp("1000pps"), "-b 200000", "1000 x 100 B x 8 / 4");
         let many = of(&TOOL, &job("udp", json!({"size": "100B", "rate": "max", "gso": 8})));
         assert_eq!(many, Err("it cannot be told `gso`".to_owned()));
+        let many = of(&TOOL, &job("udp", json!({"size": "100B", "rate": "max", "batch": 8})));
+        assert_eq!(many, Err("it cannot be told `batch`".to_owned()));
     }
 }

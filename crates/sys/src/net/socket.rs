@@ -1,13 +1,18 @@
 //! Sockets: TCP, UDP and ICMP.
 
 use std::io;
+use std::mem;
 use std::net::{Shutdown, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::ptr;
 use std::time::Duration;
 
 use socket2::{Domain, Protocol, Type};
 
 use crate::check_len;
+
+/// The most datagrams of one call.
+pub const MOST_DATAGRAMS: usize = 64;
 
 /// One socket. Closed when dropped.
 #[derive(Debug)]
@@ -94,6 +99,35 @@ impl Socket {
         check_len(unsafe {
             libc::send(self.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL)
         })
+    }
+
+    /// Sends `bytes` as datagrams of `each` bytes (at least 1) with one call: as many as the kernel
+    /// takes, at most [`MOST_DATAGRAMS`]. Gives the bytes that it took.
+    ///
+    /// # Errors
+    /// As [`Socket::send`], if it takes none. Why it took no more is not told.
+    #[inline]
+    pub fn send_each(&self, bytes: &[u8], each: usize) -> io::Result<usize> {
+        // SAFETY: all zeroes is a message without an address, parts and control data.
+        let mut messages: [libc::mmsghdr; MOST_DATAGRAMS] = unsafe { mem::zeroed() };
+        let mut parts =
+            [libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 }; MOST_DATAGRAMS];
+        let mut count = 0;
+        for ((datagram, message), part) in
+            bytes.chunks(each.max(1)).zip(&mut messages).zip(&mut parts)
+        {
+            part.iov_base = datagram.as_ptr().cast_mut().cast();
+            part.iov_len = datagram.len();
+            message.msg_hdr.msg_iov = ptr::from_mut(part);
+            message.msg_hdr.msg_iovlen = 1;
+            count += 1;
+        }
+        // SAFETY: so many messages have one part each, which is readable for its length. The kernel
+        // writes only to the messages.
+        let taken = check_len(unsafe {
+            libc::sendmmsg(self.as_raw_fd(), messages.as_mut_ptr(), count, libc::MSG_NOSIGNAL)
+        } as isize)?;
+        Ok((taken * each.max(1)).min(bytes.len()))
     }
 
     /// Receives into `buffer`; 0 means that the peer closed (on a stream).

@@ -42,6 +42,8 @@ pub(crate) const WRONG: &[Row] = &[
     ("udp T --size 70000", ["--size", "70", "65507B"]),
     ("udp T --gso 0", ["--gso", "0", "1 to 64"]),
     ("udp T --gso 65", ["--gso", "65", "1 to 64"]),
+    ("udp T --batch 65", ["--batch", "65", "1 to 64"]),
+    ("udp T --batch 2 --engine uring", ["--batch", "2", "1 with the engine uring"]),
     ("udp T --gso 64 --size 1400", ["--gso", "64", "at most 46"]),
     ("udp T --rate 10", ["--rate", "10", "50000pps"]),
     ("ping 127.0.0.1 --count 0", ["--count", "0", "at least 1"]),

@@ -22,10 +22,14 @@ const MOST_UNREACHABLE: u32 = 100;
 pub(super) struct UdpClient {
     size: usize,
     segments: u64,
+    /// Bytes of a message, which the kernel cuts into segments.
+    message: usize,
     /// Whether arrivals come from a schedule; otherwise the next send follows the last at once.
     paced: bool,
-    /// The datagrams of one send.
+    /// The datagrams of one call.
     buffer: Box<[u8]>,
+    /// Bytes of them that the kernel took.
+    taken: usize,
     /// Number of the next datagram: how many the kernel took.
     number: u64,
     intended: Nanos,
@@ -34,21 +38,38 @@ pub(super) struct UdpClient {
 }
 
 impl UdpClient {
-    /// A flow of datagrams of `size` bytes, `segments` a send.
-    pub(super) fn new(size: usize, segments: u64, paced: bool) -> Self {
-        let buffer = filler(size * segments as usize).as_ref().into();
-        Self { size, segments, paced, buffer, number: 0, intended: 0, began: 0, unreachable: 0 }
+    /// A flow of datagrams of `size` bytes, `segments` a message and `batch` messages a call.
+    pub(super) fn new(size: usize, segments: u64, batch: u32, paced: bool) -> Self {
+        let message = size * segments as usize;
+        Self {
+            size,
+            segments,
+            message,
+            paced,
+            buffer: filler(message * batch as usize).as_ref().into(),
+            taken: 0,
+            number: 0,
+            intended: 0,
+            began: 0,
+            unreachable: 0,
+        }
     }
 
     #[inline]
     fn send(&mut self, intended: Nanos, now: Nanos) -> Op {
-        (self.intended, self.began) = (intended, now);
+        (self.intended, self.began, self.taken) = (intended, now, 0);
         let time = now.to_le_bytes();
         for (datagram, number) in self.buffer.chunks_exact_mut(self.size).zip(self.number..) {
             datagram[..8].copy_from_slice(&number.to_le_bytes());
             datagram[8..HEADER].copy_from_slice(&time);
         }
-        Op::Send
+        self.send_rest()
+    }
+
+    /// Sends what the kernel has not taken yet.
+    #[inline]
+    fn send_rest(&self) -> Op {
+        if self.buffer.len() > self.message { Op::SendEach(self.message) } else { Op::Send }
     }
 
     /// The kernel did not take what was to be sent; its numbers are used again.
@@ -95,10 +116,19 @@ impl Flow for UdpClient {
                 self.send(intended, now)
             }
             Event::Sent(n) => {
-                out.sending(self.intended, self.began);
-                out.count(Counter::Sent, self.segments - 1);
+                let datagrams = (n / self.size) as u64;
+                let mut uncounted = datagrams;
+                if self.taken == 0 {
+                    out.sending(self.intended, self.began);
+                    uncounted = datagrams.saturating_sub(1);
+                }
+                out.count(Counter::Sent, uncounted);
                 out.count(Counter::SentBytes, n as u64);
-                self.number += self.segments;
+                self.number += datagrams;
+                self.taken += n;
+                if self.taken < self.buffer.len() {
+                    return self.send_rest();
+                }
                 if self.paced || now >= out.window().end() { Op::Rest } else { self.send(now, now) }
             }
             Event::Failed(error) => self.refused(&error, now, out),
@@ -109,7 +139,7 @@ impl Flow for UdpClient {
 
     #[inline]
     fn outgoing(&self) -> &[u8] {
-        &self.buffer
+        &self.buffer[self.taken..]
     }
 }
 

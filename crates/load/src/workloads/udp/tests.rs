@@ -211,7 +211,7 @@ fn once_the_client_is_done_the_paths_own_time_is_waited_for() {
 #[test]
 fn segments_of_one_send_are_numbered_and_counted() {
     let (mut out, live) = recorder(false);
-    let mut flow = UdpClient::new(20, 3, false);
+    let mut flow = UdpClient::new(20, 3, 1, false);
     let now = 10 * SECOND;
     let mut op = flow.on(Event::Go { intended: now }, now, &mut out);
     let mut numbers = Vec::new();
@@ -233,9 +233,36 @@ fn segments_of_one_send_are_numbered_and_counted() {
 }
 
 #[test]
+fn of_a_batch_the_rest_is_sent_that_the_kernel_left() {
+    let (mut out, live) = recorder(true);
+    let mut flow = UdpClient::new(20, 2, 3, true);
+    let now = 10 * SECOND;
+    let op = flow.on(Event::Go { intended: now }, now, &mut out);
+    assert!(matches!(op, Op::SendEach(40)), "{op:?}");
+    assert_eq!(flow.outgoing().len(), 120);
+    let op = flow.on(Event::Sent(40), now + 1, &mut out);
+    assert!(matches!(op, Op::SendEach(40)), "{op:?}");
+    let left: Vec<u64> = flow
+        .outgoing()
+        .chunks(20)
+        .map(|datagram| u64::from_le_bytes(datagram[..8].try_into().unwrap()))
+        .collect();
+    assert_eq!(left, [2, 3, 4, 5]);
+    assert!(matches!(flow.on(Event::Sent(80), now + 2, &mut out), Op::Rest));
+    assert_eq!((of(&live, Counter::Sent), of(&live, Counter::SentBytes)), (6, 120));
+    // What is refused later is sent with the next call, under the same numbers.
+    flow.on(Event::Go { intended: now }, now + 3, &mut out);
+    flow.on(Event::Sent(40), now + 4, &mut out);
+    let failed = Event::Failed(std::io::Error::from_raw_os_error(ENOBUFS));
+    assert!(matches!(flow.on(failed, now + 5, &mut out), Op::Rest));
+    flow.on(Event::Go { intended: now }, now + 6, &mut out);
+    assert_eq!((flow.outgoing().len(), &flow.outgoing()[..8]), (120, &8u64.to_le_bytes()[..]));
+}
+
+#[test]
 fn refused_sends_are_counted_and_their_numbers_used_again() {
     let (mut out, live) = recorder(true);
-    let mut flow = UdpClient::new(16, 1, true);
+    let mut flow = UdpClient::new(16, 1, 1, true);
     let now = 10 * SECOND;
     let errors = [
         (std::io::Error::from_raw_os_error(ENOBUFS), "no buffer space"),
@@ -259,7 +286,7 @@ fn refused_sends_are_counted_and_their_numbers_used_again() {
 #[test]
 fn a_server_that_is_gone_ends_the_trial() {
     let (mut out, _) = recorder(true);
-    let mut flow = UdpClient::new(16, 1, true);
+    let mut flow = UdpClient::new(16, 1, 1, true);
     let now = 10 * SECOND;
     let mut refusals = 0;
     let fault = loop {
@@ -278,7 +305,7 @@ fn a_server_that_is_gone_ends_the_trial() {
 #[test]
 fn what_is_due_long_after_the_end_is_unsent() {
     let (mut out, live) = recorder(true);
-    let mut flow = UdpClient::new(16, 1, true);
+    let mut flow = UdpClient::new(16, 1, 1, true);
     let intended = 11 * SECOND - 1;
     assert!(matches!(flow.on(Event::Go { intended }, 11 * SECOND + 9 * MS, &mut out), Op::Send));
     assert!(matches!(flow.on(Event::Go { intended }, 11 * SECOND + 10 * MS, &mut out), Op::Rest));
@@ -303,6 +330,9 @@ fn the_rate_becomes_the_schedule() {
     assert_eq!(schedule(&[]), Schedule::Rate(7812.5));
     assert_eq!(schedule(&["--rate", "max"]), Schedule::Closed);
     assert_eq!(schedule(&["--rate", "8000pps", "--gso", "8"]), Schedule::Rate(1000.0));
+    assert_eq!(schedule(&["--rate", "8000pps", "--batch", "8"]), Schedule::Rate(1000.0));
+    let both = ["--rate", "8000pps", "--gso", "4", "--batch", "8"];
+    assert_eq!(schedule(&both), Schedule::Rate(250.0));
     assert_eq!(schedule(&["--rate", "80Mbit", "--size", "1000"]), Schedule::Rate(10_000.0));
 }
 
@@ -315,6 +345,8 @@ fn bad_parameters_are_named() {
         (&["--size", "65508"], "--size"),
         (&["--gso", "65"], "--gso"),
         (&["--gso", "0"], "--gso"),
+        (&["--batch", "65"], "--batch"),
+        (&["--batch", "0"], "--batch"),
         (&["--size", "1024", "--gso", "64"], "--gso"),
         (&["--rate", "0pps"], "--rate"),
     ] {
@@ -324,5 +356,19 @@ fn bad_parameters_are_named() {
             [flag],
             "{arguments:?}: {problems:?}"
         );
+    }
+}
+
+#[test]
+fn an_engine_that_hands_over_one_send_at_a_time_has_no_batches() {
+    for (engine, batch, expected) in [
+        (EngineKind::Uring, "2", &["--batch"][..]),
+        (EngineKind::Uring, "1", &[]),
+        (EngineKind::Threads, "2", &[]),
+    ] {
+        let job = Job { engine, ..parse(&["--batch", batch]) };
+        let problems = UDP.problems(&job);
+        let at: Vec<&str> = problems.iter().map(|problem| problem.at.as_str()).collect();
+        assert_eq!(at, expected, "{problems:?}");
     }
 }

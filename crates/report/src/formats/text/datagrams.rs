@@ -26,8 +26,10 @@ pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>) {
     let jitter = figures.text("jitter_ns").map(|text| format!("{text} (RFC 3550)"));
     page.join("jitter", [jitter]);
     schedule(page, figures);
-    let offload = figures.take("gso_segments").filter(|n| *n != 1.0);
-    page.join("offload", [offload.map(|n| format!("{} packets a send (GSO)", plain(n)))]);
+    let mut many = |name: &str| figures.take(name).filter(|n| *n != 1.0);
+    let segments = many("gso_segments").map(|n| format!("{} packets a send (GSO)", plain(n)));
+    let sends = many("batch_sends").map(|n| format!("{} sends a call", plain(n)));
+    page.join("offload", [segments, sends]);
     failures(page, figures, "errors");
     page.fields("note", &figures.record.explanation);
 }

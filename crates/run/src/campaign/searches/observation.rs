@@ -122,7 +122,8 @@ fn arrived(record: &Record) -> f64 {
         * (1.0 - metric("lost_ratio").unwrap_or(0.0))
         * record.window_s;
     // At the window's edges some are on their way, and a burst of them is one call.
-    let slack = EDGES * metric("gso_segments").unwrap_or(1.0);
+    let a_call = metric("gso_segments").unwrap_or(1.0) * metric("batch_sends").unwrap_or(1.0);
+    let slack = EDGES * a_call;
     if due > 0.0 { (received * record.window_s + slack) / due } else { 1.0 }
 }
 

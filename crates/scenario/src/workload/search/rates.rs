@@ -102,6 +102,7 @@ fn arrivals_per_s(workload: &dyn Workload, job: &Job, text: &str) -> Result<f64,
         .schedule
         .per_s()
         .ok_or_else(|| Problem::new("--rate", text, "a rate that can be halved"))?;
-    // One send can be several datagrams.
-    Ok(sends * job.params["gso"].as_f64().map_or(1.0, |datagrams| datagrams.max(1.0)))
+    // One call can be several sends, and a send several datagrams.
+    let of = |key: &str| job.params[key].as_f64().map_or(1.0, |count| count.max(1.0));
+    Ok(sends * of("gso") * of("batch"))
 }
