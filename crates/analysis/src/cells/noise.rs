@@ -6,7 +6,7 @@ mod machine;
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{Plan, Record, RunFile, TrialOutcome};
+use hopbench_model::{Plan, ROUNDS, Record, RunFile, TrialOutcome};
 use hopbench_stats::{
     Evidence, FEWEST_TO_JUDGE, Judgement, Question, RoundPair, noise_floor, round_effects, summary,
     trend,
@@ -88,7 +88,7 @@ pub struct NoiseFigure {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub could_have_seen: Option<f64>,
     /// The same for so many minutes of trials of this workload on two paths (key: minutes), scaled
-    /// by the root of the time; empty if the run had no budget.
+    /// by the root of the time, up to the most rounds of a run; empty if the run had no budget.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub in_minutes: BTreeMap<u32, f64>,
     /// How it moved from the first round to the last, as a share of the first; absent with fewer
@@ -225,17 +225,23 @@ impl<'a> Measured<'a> {
             noise_floor: noise_floor(std::slice::from_ref(&self.evidence))?,
             differs,
             could_have_seen,
-            in_minutes: known.into_iter().flat_map(in_minutes).collect(),
+            in_minutes: known
+                .into_iter()
+                .flat_map(|(seen, ns)| in_minutes(seen, ns, self.evidence.rounds))
+                .collect(),
             moved: moved.map(|moved| moved.relative_change),
             moved_p: moved.map(|moved| moved.p),
         })
     }
 }
 
-/// What could be seen in [`NOISE_MINUTES`], from what was seen (a share) in this time (ns).
-fn in_minutes((seen, ns): (f64, f64)) -> [(u32, f64); 3] {
+/// What could be seen in [`NOISE_MINUTES`], from what was seen (a share) in so many rounds, which
+/// took this time (ns). A run has no more rounds than a plan may have. In more time its windows are
+/// longer, and that is not counted as a gain: how much it helps is not known here.
+fn in_minutes(seen: f64, ns: f64, rounds: usize) -> [(u32, f64); 3] {
+    let most_ns = ns / rounds as f64 * f64::from(*ROUNDS.end());
     NOISE_MINUTES.map(|minutes| {
-        let root = (ns / (f64::from(minutes) * MINUTE_NS)).sqrt();
+        let root = (ns / (f64::from(minutes) * MINUTE_NS).min(most_ns)).sqrt();
         (minutes, (seen.ln_1p() * root).exp_m1())
     })
 }
@@ -262,4 +268,24 @@ fn told_apart(measured: &[Measured<'_>]) -> Vec<bool> {
 fn slowness(cell: &Cell, figure: &Figure, rounds: u32) -> Vec<Option<f64>> {
     let slow = |value: f64| if figure.better == Higher { 1.0 / value } else { value };
     cell.main_by_round(rounds).into_iter().map(|value| value.map(slow)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_beyond_the_last_round_of_a_run_shows_no_more() {
+        let seen = |rounds| in_minutes(0.04, MINUTE_NS / 2.0, rounds).map(|(_, share)| share);
+        let of_roots = |roots: [f64; 3]| roots.map(|root| (1.04_f64.ln() / root).exp_m1());
+        let is_near = |one: [f64; 3], other: [f64; 3]| {
+            one.iter().zip(other).all(|(one, other)| (one - other).abs() < 1e-12)
+        };
+        // 1, 5 and 20 minutes are 2, 10 and 40 times the half minute.
+        let roots = [2.0, 10.0, 40.0].map(f64::sqrt);
+        assert!(is_near(seen(20), of_roots(roots)), "{:?}", seen(20));
+        // 1000 rounds take 5 minutes.
+        let roots = [2.0, 10.0, 10.0].map(f64::sqrt);
+        assert!(is_near(seen(100), of_roots(roots)), "{:?}", seen(100));
+    }
 }
