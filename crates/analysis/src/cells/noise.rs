@@ -133,7 +133,7 @@ impl Noise {
         let figures = measured
             .iter()
             .zip(told_apart)
-            .map(|(one, differs)| one.noise(differs, rounds_ns))
+            .map(|(one, differs)| one.noise(differs, rounds_ns, rounds))
             .collect::<Option<_>>()?;
         let drift = drift(&round_effects(&main), plan.seed);
         let machine = NoiseMachine::of(&good);
@@ -199,8 +199,13 @@ impl<'a> Measured<'a> {
         Question { evidence, minimum_effect: 0.0, noise_floor: None, resolution }
     }
 
-    /// `rounds_ns`: how long this workload's trials on both paths took, if known.
-    fn noise(&self, differs: bool, rounds_ns: Option<f64>) -> Option<NoiseFigure> {
+    /// `rounds_ns`: how long this workload's trials on both paths took in these rounds, if known.
+    fn noise(
+        &self,
+        differs: bool,
+        rounds_ns: Option<f64>,
+        rounds: usize,
+    ) -> Option<NoiseFigure> {
         let (seconds, firsts): (Vec<f64>, Vec<f64>) =
             self.pairs.iter().map(|pair| (pair.value, pair.baseline)).unzip();
         let variation = [&seconds, &firsts].map(|values| variation(values));
@@ -227,7 +232,7 @@ impl<'a> Measured<'a> {
             could_have_seen,
             in_minutes: known
                 .into_iter()
-                .flat_map(|(seen, ns)| in_minutes(seen, ns, self.evidence.rounds))
+                .flat_map(|(seen, ns)| in_minutes(seen, ns, rounds))
                 .collect(),
             moved: moved.map(|moved| moved.relative_change),
             moved_p: moved.map(|moved| moved.p),
