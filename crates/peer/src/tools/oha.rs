@@ -7,7 +7,7 @@ pub(super) const TOOL: PeerTool = PeerTool {
     measures: "HTTP/1.1 without a rate",
     remedy: "install it (`cargo install oha`)",
     version: "--version",
-    differs: "oha has no warm-up, so its first requests count",
+    differs: "oha has no warm-up, so its first requests count; it takes more CPU for a request",
     commands,
 };
 
