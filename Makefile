@@ -58,7 +58,7 @@ bench: dist build ## Compares with iperf3, sockperf, wrk, oha, k6 and others (mo
 	@mkdir -p results
 	@$(TARGET)/release/hopbench-bench --hopbench $(DIST) --peer hopbench-quick=$(BIN) --markdown results/bench.md --json results/bench.json $(BENCH_ARGS)
 
-bench-verdicts: dist ## How long differences of known size take to decide (6 hours; BENCH_RUNS, BENCH_ONLY=rr, BENCH_BUSY=1); results/verdicts.md
+bench-verdicts: dist ## How long differences of known size take to decide (about 10 hours; BENCH_RUNS, BENCH_ONLY=rr, BENCH_BUSY=1); results/verdicts.md
 	@cargo build --config .cargo/dist.toml --release --locked -p hopbench-bench
 	@mkdir -p results
 	@$(TARGET)/release/hopbench-bench verdicts --hopbench $(DIST) --runs $(or $(BENCH_RUNS),20) $(addprefix --only ,$(BENCH_ONLY)) $(if $(BENCH_BUSY),--busy) --markdown results/verdicts.md $(BENCH_ARGS)

@@ -158,10 +158,10 @@ mod tests {
     #[test]
     fn rows_are_chosen_by_the_start_of_their_name() {
         assert_eq!(names(&[]).len(), rows().len());
-        assert_eq!(names(&["udp"]), ["udp"]);
+        assert_eq!(names(&["udp"]), ["udp", "udp-uring", "udp-batch", "udp-gso"]);
         assert_eq!(
-            names(&["http-closed-oha", "http-closed-hey", "udp"]),
-            ["udp", "http-closed-hey-32", "http-closed-oha-32"],
+            names(&["http-closed-oha", "http-closed-hey", "udp-gso"]),
+            ["udp-gso", "http-closed-hey-32", "http-closed-oha-32"],
             "the order is the table's"
         );
         let error = chosen(&["netperf".to_owned()]).err().unwrap().to_string();

@@ -70,7 +70,7 @@ pub enum IoOp<'a> {
     Connect,
     /// Send a part of these bytes.
     Send(&'a [u8]),
-    /// Send some of these bytes, as datagrams of so many.
+    /// Send some of these bytes, in sends of so many.
     SendEach(&'a [u8], usize),
     /// Send up to so many bytes of filler.
     SendFill(usize),

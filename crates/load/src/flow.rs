@@ -28,7 +28,7 @@ pub enum Op {
     Connect,
     /// Send what [`Flow::outgoing`] gives, or a part of it: `Sent`.
     Send,
-    /// Send what [`Flow::outgoing`] gives as datagrams of this many bytes, or some of them: `Sent`.
+    /// Send what [`Flow::outgoing`] gives in sends of this many bytes, or some of them: `Sent`.
     SendEach(usize),
     /// Send up to this many bytes of filler: `Sent`.
     SendFill(usize),

@@ -32,7 +32,7 @@ mod returned;
 pub mod terminal;
 
 pub use events::{Epoll, Events, Ready, Timer, Waker, perf, uring};
-pub use net::{Datagram, DatagramPort, Icmp, Listener, MOST_DATAGRAMS, Offloads, Progress, Socket};
+pub use net::{Datagram, DatagramPort, Icmp, Listener, MOST_SENDS, Offloads, Progress, Socket};
 pub use net::{TcpInfo, interface_mtu, offloads, switch_offload, tcp_info};
 pub use resources::{cpu, limits, usage};
 use returned::{check, check_len};

@@ -12,5 +12,5 @@ pub mod tcp_info;
 pub use datagram::{Datagram, DatagramPort};
 pub use icmp::Icmp;
 pub use offload::{Offloads, interface_mtu, offloads, switch_offload};
-pub use socket::{Listener, MOST_DATAGRAMS, Progress, Socket};
+pub use socket::{Listener, MOST_SENDS, Progress, Socket};
 pub use tcp_info::TcpInfo;

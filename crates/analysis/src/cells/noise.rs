@@ -200,12 +200,7 @@ impl<'a> Measured<'a> {
     }
 
     /// `rounds_ns`: how long this workload's trials on both paths took in these rounds, if known.
-    fn noise(
-        &self,
-        differs: bool,
-        rounds_ns: Option<f64>,
-        rounds: usize,
-    ) -> Option<NoiseFigure> {
+    fn noise(&self, differs: bool, rounds_ns: Option<f64>, rounds: usize) -> Option<NoiseFigure> {
         let (seconds, firsts): (Vec<f64>, Vec<f64>) =
             self.pairs.iter().map(|pair| (pair.value, pair.baseline)).unzip();
         let variation = [&seconds, &firsts].map(|values| variation(values));

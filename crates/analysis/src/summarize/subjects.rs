@@ -29,17 +29,18 @@ fn of_paths(data: &RunData, subject: &Subject) -> Option<String> {
     read_back(proofs.iter().filter(|proof| proof.hop == hop))
 }
 
-/// The parts of these proofs, each once; `None` where nothing was read. What does not hold is no
-/// part of it: it is not what the subject has.
+/// What these proofs say, each once and none that another contains; `None` where nothing was read.
+/// What does not hold is left out: it is not what the subject has.
 fn read_back<'a>(proofs: impl Iterator<Item = &'a ProofSummary>) -> Option<String> {
-    let mut parts: Vec<&str> = Vec::new();
-    let held = proofs.filter(|proof| proof.failed == 0);
-    for part in held.flat_map(|proof| proof.evidence.split(BETWEEN)) {
-        if part != Subject::NOT_READ_BACK && !parts.contains(&part) {
-            parts.push(part);
+    let mut told: Vec<&str> = Vec::new();
+    for proof in proofs.filter(|proof| proof.failed == 0) {
+        let one = proof.evidence.as_str();
+        if one != Subject::NOT_READ_BACK && !told.iter().any(|known| known.contains(one)) {
+            told.retain(|known| !one.contains(known));
+            told.push(one);
         }
     }
-    (!parts.is_empty()).then(|| parts.join(BETWEEN))
+    (!told.is_empty()).then(|| told.join(BETWEEN))
 }
 
 #[cfg(test)]

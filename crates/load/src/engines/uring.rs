@@ -84,7 +84,7 @@ impl UringEngine {
         let submitted = match op {
             IoOp::Connect => self.ring.connected(slot),
             IoOp::Send(bytes) => self.ring.send(slot, bytes),
-            // A submission is one message.
+            // A submission is one send.
             IoOp::SendEach(bytes, each) => self.ring.send(slot, &bytes[..bytes.len().min(*each)]),
             IoOp::SendFill(most) => self.ring.send_filler(slot, *most),
             IoOp::Recv(most) => self.ring.recv(slot, (*most).min(self.receive_bytes)),

@@ -16,7 +16,8 @@
 //!
 //! With `--gso N` one call hands the kernel N datagrams in one piece, cut as late as possible
 //! (`UDP_SEGMENT`). With `--batch N` it hands over N sends (`sendmmsg`). A datagram then costs less
-//! than in most programs, so the record is labelled with it.
+//! than in most programs, so the record is labelled with it. If a send is refused, the rest of its
+//! call is not sent, and counts as one error.
 
 mod client;
 mod datagram;
@@ -25,11 +26,11 @@ mod server;
 use clap::Args;
 use hopbench_model::units::Bytes;
 use hopbench_model::{
-    Counter, EndReport, EngineKind, Fault, Job, LatencyKind, Problem, Rate, SECOND, Schedule, Sweep, Warning,
-    WarningKind,
+    Counter, EndReport, EngineKind, Fault, Job, LatencyKind, Problem, Rate, SECOND, Schedule,
+    Sweep, Warning, WarningKind,
 };
 use hopbench_stats::Histogram;
-use hopbench_sys::MOST_DATAGRAMS;
+use hopbench_sys::MOST_SENDS;
 use serde::{Deserialize, Serialize};
 
 use crate::flow::handshake::Handshake;
@@ -74,7 +75,9 @@ const MOST_UDP: u64 = 65_507;
 /// The most segments that every kernel with `UDP_SEGMENT` takes in one send.
 const MOST_SEGMENTS: u16 = 64;
 /// The most sends of one call.
-const MOST_BATCH: u32 = MOST_DATAGRAMS as u32;
+const MOST_BATCH: u32 = MOST_SENDS as u32;
+/// The most bytes of one call: each flow keeps them.
+const MOST_CALL: u64 = 1 << 20;
 
 impl Params {
     fn size(&self) -> usize {
@@ -167,13 +170,19 @@ impl TypedWorkload for Params {
                         MOST_UDP / size.0
                     ),
                 ));
+            } else if self.a_call() * size.0 > MOST_CALL {
+                let most = MOST_CALL / (self.segments() * size.0);
+                let expected = format!("at most {most} with --size {size}: a call holds 1 MiB");
+                out.push(Problem::new("--batch", self.batch, expected));
             }
         }
         if !(1..=MOST_SEGMENTS).contains(&self.gso) {
-            out.push(Problem::new("--gso", self.gso, "1 to 64 datagrams a send"));
+            let expected = format!("1 to {MOST_SEGMENTS} datagrams a send");
+            out.push(Problem::new("--gso", self.gso, expected));
         }
         if !(1..=MOST_BATCH).contains(&self.batch) {
-            out.push(Problem::new("--batch", self.batch, "1 to 64 sends a call"));
+            let expected = format!("1 to {MOST_BATCH} sends a call");
+            out.push(Problem::new("--batch", self.batch, expected));
         }
         if self.offered && self.rate == Rate::Max {
             out.push(Problem::new(

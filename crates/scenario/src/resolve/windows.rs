@@ -31,11 +31,10 @@ const LEAST_SHARE: f64 = 0.5;
 pub(super) fn fill(plan: &mut Plan, unsaid: &UnsaidWindows) {
     let Some(budget_ns) = plan.budget_ns else { return };
     let cells = cells(plan);
-    let all: u64 = cells.iter().sum();
-    if all == 0 {
+    if cells.iter().all(|cells| *cells == 0) {
         return;
     }
-    let goal = (budget_ns as f64 / rounds(plan, all)) as Nanos;
+    let goal = (budget_ns as f64 / rounds(plan, &cells)) as Nanos;
     // The fewest steps with which a round takes its part of the budget.
     let (mut fewest, mut most) = (0, LONGEST / STEP);
     while fewest < most {
@@ -72,14 +71,22 @@ fn cells(plan: &Plan) -> Vec<u64> {
 
 /// The rounds of all cells that are aimed at. They are fewer where cells can rest, as rounds then
 /// become shorter.
-fn rounds(plan: &Plan, cells: u64) -> f64 {
+fn rounds(plan: &Plan, cells: &[u64]) -> f64 {
     let references = plan.references();
     let compares = (0..plan.paths.len()).any(|path| references.of(path).is_some());
     // The last open comparison keeps both of its cells in each round, and the twin.
     let busy = if references.twins().next().is_some() { 3 } else { 2 };
-    let resting = if compares { cells.saturating_sub(busy) } else { 0 };
-    let share = 1.0 - (1.0 - RESTING) * resting as f64 / cells as f64;
+    let resting = if compares { can_rest(plan, cells).saturating_sub(busy) } else { 0 };
+    let share = 1.0 - (1.0 - RESTING) * resting as f64 / cells.iter().sum::<u64>() as f64;
     f64::from(*ROUNDS.end()) * AIM * share.max(LEAST_SHARE)
+}
+
+/// The cells that can rest: none of a tool of others, and none beside which one measures.
+fn can_rest(plan: &Plan, cells: &[u64]) -> u64 {
+    let compared = |point: &&Point| point.peer.is_some();
+    let beside: Vec<&str> = plan.points.iter().filter(compared).map(ours).collect();
+    let rests = plan.points.iter().map(|point| !beside.contains(&ours(point)));
+    rests.zip(cells).filter(|(rests, _)| *rests).map(|(_, cells)| cells).sum()
 }
 
 /// The least time of a round of all cells, with this as the least of the unsaid windows.

@@ -11,8 +11,8 @@ use socket2::{Domain, Protocol, Type};
 
 use crate::check_len;
 
-/// The most datagrams of one call.
-pub const MOST_DATAGRAMS: usize = 64;
+/// The most sends of one call.
+pub const MOST_SENDS: usize = 64;
 
 /// One socket. Closed when dropped.
 #[derive(Debug)]
@@ -101,23 +101,22 @@ impl Socket {
         })
     }
 
-    /// Sends `bytes` as datagrams of `each` bytes (at least 1) with one call: as many as the kernel
-    /// takes, at most [`MOST_DATAGRAMS`]. Gives the bytes that it took.
+    /// Sends `bytes` in sends of `each` bytes (at least 1) with one call: as many as the kernel
+    /// takes, at most [`MOST_SENDS`]. Gives the bytes that it took.
     ///
     /// # Errors
     /// As [`Socket::send`], if it takes none. Why it took no more is not told.
     #[inline]
     pub fn send_each(&self, bytes: &[u8], each: usize) -> io::Result<usize> {
         // SAFETY: all zeroes is a message without an address, parts and control data.
-        let mut messages: [libc::mmsghdr; MOST_DATAGRAMS] = unsafe { mem::zeroed() };
-        let mut parts =
-            [libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 }; MOST_DATAGRAMS];
+        let mut messages: [libc::mmsghdr; MOST_SENDS] = unsafe { mem::zeroed() };
+        let mut parts = [libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 }; MOST_SENDS];
         let mut count = 0;
-        for ((datagram, message), part) in
+        for ((send, message), part) in
             bytes.chunks(each.max(1)).zip(&mut messages).zip(&mut parts)
         {
-            part.iov_base = datagram.as_ptr().cast_mut().cast();
-            part.iov_len = datagram.len();
+            part.iov_base = send.as_ptr().cast_mut().cast();
+            part.iov_len = send.len();
             message.msg_hdr.msg_iov = ptr::from_mut(part);
             message.msg_hdr.msg_iovlen = 1;
             count += 1;
@@ -291,5 +290,36 @@ impl Listener {
 impl AsFd for Listener {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_call_sends_many_datagrams() {
+        let (ours, theirs) = std::os::unix::net::UnixDatagram::pair().unwrap();
+        let socket = Socket::from(std::os::fd::OwnedFd::from(ours));
+        theirs.set_nonblocking(true).unwrap();
+        let arrived = || {
+            let mut buffer = [0; 64];
+            let mut lengths = Vec::new();
+            while let Ok(length) = theirs.recv(&mut buffer) {
+                lengths.push((length, buffer[0]));
+            }
+            lengths
+        };
+        let bytes: Vec<u8> = (0..25).collect();
+        assert_eq!(socket.send_each(&bytes, 10).unwrap(), 25);
+        assert_eq!(arrived(), [(10, 0), (10, 10), (5, 20)]);
+        // A queue of datagrams may hold fewer than one call has.
+        socket.0.set_nonblocking(true).unwrap();
+        let taken = socket.send_each(&[7; 100], 1).unwrap();
+        assert!((1..=MOST_SENDS).contains(&taken), "{taken}");
+        assert_eq!(arrived().len(), taken);
+        assert_eq!(socket.send_each(&[7], 0).unwrap(), 1, "at least a byte each");
+        drop(theirs);
+        assert!(socket.send_each(&bytes, 10).is_err());
     }
 }

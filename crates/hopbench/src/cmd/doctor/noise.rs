@@ -7,7 +7,7 @@ use clap::{Args, Command};
 use hopbench_agent::hello;
 use hopbench_lab::sandbox::{self, Entered};
 use hopbench_model::units::Span;
-use hopbench_model::{Cell, Fault, Nanos, Path, Plan, Record, RunFile, SECOND, TestbedSpec, Tick};
+use hopbench_model::{Fault, Nanos, Plan, Record, RunFile, SECOND, TestbedSpec, Tick};
 use hopbench_report::campaign::{Noise, noise_page};
 use hopbench_run::results::{self, Folder};
 use hopbench_run::{Campaign, Event, Finished, Observer, measurable, new_run};
@@ -100,8 +100,7 @@ impl NoiseArguments {
         let text = format!(
             "name: noise\n\
              budget: {time}\n\
-             baseline: once\n\
-             paths: {{once: bridge@a -> bridge@b}}\n\
+             paths: {{once: bridge@a -> bridge@b, again: bridge@a -> bridge@b}}\n\
              workloads:\n\
              \x20 stream: {{stream: {{connections: 4}}}}\n\
              \x20 rr:     {{rr: {{size: 64B}}}}\n\
@@ -149,12 +148,10 @@ impl NoiseArguments {
     }
 }
 
-/// Adds the baseline once more, with cells of its own: a scenario has it only beside other paths.
+/// Makes the second path the first once more: a scenario has that only beside other paths.
 fn twice(plan: &mut Plan) {
-    let first = plan.paths[0].clone();
-    plan.paths.push(Path { name: TWIN.to_owned(), ..first });
-    let path = plan.paths.len() - 1;
-    plan.cells.extend((0..plan.points.len()).map(|point| Cell { path, point }));
+    TWIN.clone_into(&mut plan.paths[1].name);
+    plan.baseline = Some(plan.paths[0].name.clone());
     plan.twin = Some(TWIN.to_owned());
 }
 
@@ -208,6 +205,7 @@ impl Drop for Quiet {
 #[cfg(test)]
 mod tests {
     use clap::FromArgMatches;
+    use hopbench_model::Path;
 
     use super::*;
 

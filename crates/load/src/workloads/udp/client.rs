@@ -22,8 +22,8 @@ const MOST_UNREACHABLE: u32 = 100;
 pub(super) struct UdpClient {
     size: usize,
     segments: u64,
-    /// Bytes of a message, which the kernel cuts into segments.
-    message: usize,
+    /// Bytes of a send, which the kernel cuts into segments.
+    send_bytes: usize,
     /// Whether arrivals come from a schedule; otherwise the next send follows the last at once.
     paced: bool,
     /// The datagrams of one call.
@@ -38,15 +38,15 @@ pub(super) struct UdpClient {
 }
 
 impl UdpClient {
-    /// A flow of datagrams of `size` bytes, `segments` a message and `batch` messages a call.
+    /// A flow of datagrams of `size` bytes, `segments` a send and `batch` sends a call.
     pub(super) fn new(size: usize, segments: u64, batch: u32, paced: bool) -> Self {
-        let message = size * segments as usize;
+        let send_bytes = size * segments as usize;
         Self {
             size,
             segments,
-            message,
+            send_bytes,
             paced,
-            buffer: filler(message * batch as usize).as_ref().into(),
+            buffer: filler(send_bytes * batch as usize).as_ref().into(),
             taken: 0,
             number: 0,
             intended: 0,
@@ -69,7 +69,7 @@ impl UdpClient {
     /// Sends what the kernel has not taken yet.
     #[inline]
     fn send_rest(&self) -> Op {
-        if self.buffer.len() > self.message { Op::SendEach(self.message) } else { Op::Send }
+        if self.buffer.len() > self.send_bytes { Op::SendEach(self.send_bytes) } else { Op::Send }
     }
 
     /// The kernel did not take what was to be sent; its numbers are used again.

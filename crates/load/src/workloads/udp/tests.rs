@@ -340,6 +340,7 @@ fn the_rate_becomes_the_schedule() {
 fn bad_parameters_are_named() {
     assert_eq!(UDP.problems(&parse(&[])), []);
     assert_eq!(UDP.problems(&parse(&["--size", "1023", "--gso", "64", "--rate", "max"])), []);
+    assert_eq!(UDP.problems(&parse(&["--size", "65507", "--batch", "16"])), []);
     for (arguments, flag) in [
         (&["--size", "15"][..], "--size"),
         (&["--size", "65508"], "--size"),
@@ -347,6 +348,7 @@ fn bad_parameters_are_named() {
         (&["--gso", "0"], "--gso"),
         (&["--batch", "65"], "--batch"),
         (&["--batch", "0"], "--batch"),
+        (&["--size", "65507", "--batch", "17"], "--batch"),
         (&["--size", "1024", "--gso", "64"], "--gso"),
         (&["--rate", "0pps"], "--rate"),
     ] {

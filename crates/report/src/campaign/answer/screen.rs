@@ -6,7 +6,7 @@ mod live;
 use hopbench_analysis::Summary;
 
 use super::facts::Fact;
-use super::tables::Table;
+use super::tables::legend;
 use super::text::shortened;
 use super::whole::Answer;
 use crate::WIDTH;
@@ -60,7 +60,11 @@ impl Screen<'_> {
         let height = self.height.max(HEIGHT);
         let head = head(&answer, width);
         let mut below: Vec<String> = Vec::new();
-        below.extend(packed(&answer.legend, width).into_iter().take(LEGEND_LINES));
+        let tables: Vec<Layout<'_>> =
+            answer.tables.iter().map(|table| Layout::of(table, width)).collect();
+        let has_intervals = tables.iter().any(Layout::has_intervals);
+        let legend = legend(&answer.tables, has_intervals);
+        below.extend(packed(&legend, width).into_iter().take(LEGEND_LINES));
         for Fact { label, text } in &answer.facts {
             below.extend(labelled(label, text, FACT_LINES, width));
         }
@@ -68,7 +72,7 @@ impl Screen<'_> {
         below.extend(self.ways());
         let room = height.saturating_sub(head.len() + below.len());
         let mut lines = head;
-        lines.extend(self.tables(&answer.tables, room, width));
+        lines.extend(self.tables(&tables, room));
         lines.push(String::new());
         lines.extend(below);
         let mut out = String::new();
@@ -80,13 +84,12 @@ impl Screen<'_> {
     }
 
     /// The tables one below the other; an empty line stands before each.
-    fn tables(&self, tables: &[Table], room: usize, width: usize) -> Vec<String> {
+    fn tables(&self, tables: &[Layout<'_>], room: usize) -> Vec<String> {
         // One empty line stands below the last table, and one line may say that tables are left
         // out.
         let mut room = room.saturating_sub(2);
         let mut out: Vec<String> = Vec::new();
         let mut left_out = 0u64;
-        let tables: Vec<Layout<'_>> = tables.iter().map(|table| Layout::of(table, width)).collect();
         for (index, table) in tables.iter().enumerate() {
             let later = tables[index + 1..].iter().map(|table| table.wanted().min(LATER_LINES) + 1);
             let fair = (room / (tables.len() - index)).saturating_sub(1);

@@ -52,21 +52,23 @@ pub(super) fn effect(ratio: f64) -> String {
     cut(&told, LONGEST)
 }
 
-/// The same with how far its interval reaches to the farther end, rounded up: `+16 ±2 %`. Where
-/// that would reach 0 although the interval does not, the two ends: `+0.30..+3.4 %`.
+/// The same with how far its interval reaches from there to the farther end, rounded up:
+/// `+16 ±2 %`. Where that would reach 0 although the interval does not, the two ends:
+/// `+0.30..+3.4 %`. Factors have no interval.
 pub(super) fn effect_within(ratio: Spread) -> String {
     let median = ratio.median;
-    let Some((low, high)) = ratio.low.zip(ratio.high).filter(|_| median < FACTOR) else {
-        return effect(median);
-    };
+    let ends = ratio.low.zip(ratio.high).filter(|(_, high)| median.max(*high) < FACTOR);
+    let Some((low, high)) = ends else { return effect(median) };
     let change = effect(median);
     let told = change.trim_end_matches(" %");
     let decimals = told.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     let unit = 10f64.powi(decimals as i32);
+    let shown = told.parse().unwrap_or((median - 1.0) * 100.0);
+    let [low_percent, high_percent] = [low, high].map(|end| (end - 1.0) * 100.0);
     // What rounding left behind is not another unit.
-    let reach = ((high - median).max(median - low) * 100.0 * unit - 1e-6).ceil() / unit;
-    let is_shown = told.parse::<f64>().is_ok_and(|shown| shown.abs() > reach);
-    let text = match is_shown {
+    let farther = (high_percent - shown).max(shown - low_percent) * unit - 1e-6;
+    let reach = farther.max(0.0).ceil() / unit;
+    let text = match shown.abs() > reach {
         true => format!("{told} ±{reach:.decimals$} %"),
         false => {
             let [low, high] = [low, high].map(|end| effect(end).replace(" %", ""));
@@ -126,6 +128,10 @@ mod tests {
         assert_eq!(told(1.015, 1.003, 1.034), "+0.30..+3.4 %");
         assert_eq!(told(0.9, 0.81, 0.998), "-19..-0.20 %");
         assert_eq!(told(140.0, 130.0, 151.0), "x140");
+        assert_eq!(told(50.0, 2.0, 140.0), "+4900 %");
+        // From the number that is shown.
+        assert_eq!(told(1.1549, 1.15, 1.1649), "+15 ±2 %");
+        assert_eq!(told(0.5, 0.5, 0.5), "-50 ±0 %");
         let open = Spread { median: 1.16, low: None, high: None, rounds: 1 };
         assert_eq!(effect_within(open), "+16 %");
     }

@@ -30,7 +30,7 @@ impl Answer {
         tables.extend(tables::hops(summary));
         Self {
             head: Head::of(summary),
-            legend: tables::legend(&tables),
+            legend: tables::legend(&tables, true),
             tables,
             facts: facts::costs(summary).into_iter().chain(facts::limits(summary)).collect(),
             notes: notes::all(summary),

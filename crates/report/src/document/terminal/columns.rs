@@ -67,8 +67,9 @@ pub(super) fn lines(table: &Table, width: usize, mut give: impl FnMut(&str)) {
     }
 }
 
-/// Gives names that may be long the room that the other columns leave: beside all of them if that
-/// is enough, or else beside the widest, as the others come in further blocks.
+/// Gives names that may be long the room that the other columns leave. That is the room beside all
+/// of them if it is enough. Else it is that beside the widest, as the others come in further
+/// blocks.
 fn widen(names: &mut [Printed<'_>], widths: &[usize], width: usize) {
     let Some(at) = names.iter().position(|name| name.column.is_wide) else { return };
     let others = taken(names) - names[at].width;

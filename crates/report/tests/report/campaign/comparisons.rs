@@ -133,7 +133,7 @@ fn a_round_with_nothing_is_the_furthest_and_every_page_says_so() {
         let page = render(&found, format).split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(page.contains("0 in 2 of 13 trials"), "{format}: {page}");
     }
-    assert!(render(&found, "screen").contains("-50 %"));
+    assert!(render(&found, "screen").contains("-50 ±0 %"));
 }
 
 #[test]

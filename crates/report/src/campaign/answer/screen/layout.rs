@@ -102,7 +102,7 @@ struct Printed<'a> {
 }
 
 impl<'a> Layout<'a> {
-    /// As it reads best; narrower where that saves a block.
+    /// As it reads best; narrower, or without intervals, where that saves a block.
     pub(super) fn of(table: &'a Table, width: usize) -> Self {
         let mut best = Self::with(table, width, WAYS[0]);
         for way in &WAYS[1..] {
@@ -128,6 +128,11 @@ impl<'a> Layout<'a> {
             blocks: blocks(columns.iter().map(|column| column.width), name, width),
             columns,
         }
+    }
+
+    /// Whether differences have their intervals.
+    pub(super) fn has_intervals(&self) -> bool {
+        self.columns.iter().any(|column| !column.way.is_brief)
     }
 
     /// Lines that the whole table takes.
@@ -285,8 +290,7 @@ mod tests {
             0 => Cell { value: Value::Figure("62.0 us".to_owned()), is_doubtful: false },
             row => {
                 let brief = format!("+{row} %");
-                let value =
-                    Value::Effect { text: format!("+{row} ±9 %"), brief, is_better: false };
+                let value = Value::Effect { text: format!("+{row} ±9 %"), brief, is_better: false };
                 Cell { value, is_doubtful: row == 2 }
             }
         };

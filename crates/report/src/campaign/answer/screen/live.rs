@@ -31,13 +31,15 @@ impl LiveScreen {
         let width = self.width.max(LEAST_WIDTH);
         let mut tables: Vec<_> = tables::effects(summary, self.is_open).into_iter().collect();
         tables.extend(tables::searches(summary));
-        let mut legend = packed(&tables::legend(&tables), width);
+        let layouts: Vec<Layout<'_>> =
+            tables.iter().map(|table| Layout::of(table, width)).collect();
+        let has_intervals = layouts.iter().any(Layout::has_intervals);
+        let mut legend = packed(&tables::legend(&tables, has_intervals), width);
         legend.truncate(LEGEND_LINES);
         let mut out: Vec<String> = Vec::new();
-        for table in &tables {
+        for table in &layouts {
             let between = usize::from(!out.is_empty());
             let room = self.height.saturating_sub(out.len() + between + legend.len());
-            let table = Layout::of(table, width);
             if room < table.least() && !out.is_empty() {
                 break;
             }

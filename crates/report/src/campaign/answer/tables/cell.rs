@@ -8,8 +8,10 @@ use crate::number::percentage;
 /// The mark of a figure that the notes say more about.
 pub(crate) const DOUBTFUL: &str = "!";
 
+/// The least share that has digits.
+const LEAST_SHOWN: f64 = 1e-4;
 /// The word for no difference that matters.
-const SAME: &str = "same";
+pub(super) const SAME: &str = "same";
 
 /// What stands in a place of a table.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,7 +69,7 @@ impl Value {
                 let within = ratio.verdict.as_ref().and_then(|verdict| verdict.within);
                 Self::Same(within.map_or_else(
                     || SAME.to_owned(),
-                    |share| format!("{SAME} ±{} %", percentage(share)),
+                    |share| format!("{SAME} ±{} %", percentage(share.max(LEAST_SHOWN))),
                 ))
             }
             // What has no direction is neither a gain nor a loss.

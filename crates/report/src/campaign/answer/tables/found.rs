@@ -4,7 +4,7 @@ use hopbench_analysis::{Better, LoadComparison, Outcome, SearchSummary, Searched
 use hopbench_model::SearchOutcome;
 
 use super::super::text::{asked, effect};
-use super::cell::{Cell, Value};
+use super::cell::{Cell, SAME, Value};
 use super::table::{Column, Row, Table};
 use crate::campaign::page_text;
 use crate::number::plain;
@@ -141,15 +141,15 @@ fn load(search: &SearchSummary, path: &SearchedPath, with_unit: bool) -> Cell {
 
 /// How a load compares with the baseline's.
 fn standing(comparison: &LoadComparison) -> Value {
-    // A higher load is better.
+    // A higher load is better. The details have the intervals.
     let differs = |is_higher: bool, word: &str| {
         let text = comparison.ratio.map_or_else(|| word.to_owned(), effect);
-        Value::Effect { text, is_better: is_higher }
+        Value::Effect { brief: text.clone(), text, is_better: is_higher }
     };
     match comparison.outcome {
         Outcome::More => differs(true, "higher"),
         Outcome::Less => differs(false, "lower"),
-        Outcome::Same | Outcome::MinimumEffect => Value::Same,
+        Outcome::Same | Outcome::MinimumEffect => Value::Same(SAME.to_owned()),
         Outcome::Generator => Value::Late,
         Outcome::OtherSession | Outcome::NoRatio => Value::NoRatio,
         _ => Value::NotDecided,

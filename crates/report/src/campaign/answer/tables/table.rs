@@ -76,7 +76,8 @@ impl Table {
 }
 
 /// What is better, and what the signs of these tables mean, as far as they occur.
-pub(in super::super) fn legend(tables: &[Table]) -> Vec<String> {
+/// `has_intervals`: differences are shown with theirs.
+pub(in super::super) fn legend(tables: &[Table], has_intervals: bool) -> Vec<String> {
     let named = |is_good: fn(Better) -> bool| {
         tables.iter().flat_map(|table| table.named(is_good)).collect::<Vec<_>>()
     };
@@ -97,7 +98,7 @@ pub(in super::super) fn legend(tables: &[Table]) -> Vec<String> {
     let any = |is: &dyn Fn(&Value) -> bool| {
         tables.iter().flat_map(Table::cells).any(|cell| is(&cell.value))
     };
-    if any(&|value| value.text() != value.brief()) {
+    if has_intervals && any(&|value| value.text() != value.brief()) {
         parts.push("± how far the interval reaches".to_owned());
     }
     if any(&|value| matches!(value, Value::Same(_))) {
