@@ -84,6 +84,7 @@ fn summary(data: &RunData) -> Summary {
             spared_trials: spared,
             comparisons: comparisons.iter().filter(|ratio| ratio.is_judged()).count() as u64,
             judged,
+            stays_connected: plan.stay_connected,
             notes: facts::notes(data, &workloads),
         },
         paths: paths(data),

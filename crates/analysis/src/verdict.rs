@@ -61,6 +61,14 @@ impl Verdict {
         Self { more_rounds, more_s, ..Self::plain(Outcome::NotDecided, NOT_DECIDED, text) }
     }
 
+    /// Most rounds are the same, of a ratio between these ends, and all together are not.
+    pub(crate) fn uneven(ends: Option<(f64, f64)>, together: f64) -> Self {
+        let open = Self::not_decided(ends, None, None);
+        let all = interval_text::change(together);
+        let text = format!("{}, but {all} over all rounds", open.text);
+        Self { text, ..open }
+    }
+
     /// A difference that is too small to be of interest.
     pub(crate) fn below_minimum() -> Self {
         Self::plain(Outcome::MinimumEffect, BELOW_MINIMUM, BELOW_MINIMUM.to_owned())
@@ -75,7 +83,7 @@ impl Verdict {
     /// round takes, s, where that is known.
     pub(crate) fn of(better: Better, comparison: &Comparison, round_s: Option<f64>) -> Self {
         use hopbench_stats::Judgement::{
-            BelowFloor, BelowMinimum, Higher, Lower, NotDecided, Same, TooFewRounds,
+            BelowFloor, BelowMinimum, Higher, Lower, NotDecided, Same, TooFewRounds, Uneven,
         };
         let ends = comparison.interval.map(|interval| (interval.low, interval.high));
         match comparison.judgement {
@@ -86,6 +94,7 @@ impl Verdict {
             }
             Same { within } => Self::same(within),
             NotDecided { more_rounds } => Self::not_decided(ends, more_rounds, round_s),
+            Uneven { together } => Self::uneven(ends, together),
             BelowFloor { floor } => Self::below_floor(within_floor(floor)),
             BelowMinimum => Self::below_minimum(),
             TooFewRounds { needed } => Self::plain(
@@ -240,6 +249,11 @@ mod tests {
             (Judgement::Same { within: 0.034 }, Outcome::Same, "same within 3.4 %"),
             (open(None), Outcome::NotDecided, not_decided),
             (open(Some(12)), Outcome::NotDecided, &format!("{not_decided}; about 12 more rounds")),
+            (
+                Judgement::Uneven { together: 0.88 },
+                Outcome::NotDecided,
+                &format!("{not_decided}, but -12 % over all rounds"),
+            ),
             (floor(104.33), Outcome::NoiseFloor, "within the noise floor (> 999 %)"),
             (floor(0.02), Outcome::NoiseFloor, "within the noise floor (2.0 %)"),
             (Judgement::BelowMinimum, Outcome::MinimumEffect, "below the minimum effect"),

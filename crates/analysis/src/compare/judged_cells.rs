@@ -99,7 +99,10 @@ fn shifted(
         }
         Judgement::BelowMinimum => row.set_verdict(Verdict::below_minimum()),
         // The row says already that there is no ratio.
-        Judgement::Same { .. } | Judgement::NotDecided { .. } | Judgement::TooFewRounds { .. } => {}
+        Judgement::Same { .. }
+        | Judgement::NotDecided { .. }
+        | Judgement::Uneven { .. }
+        | Judgement::TooFewRounds { .. } => {}
     }
 }
 

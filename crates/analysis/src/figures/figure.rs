@@ -214,6 +214,7 @@ impl Figure {
         match self.source {
             Source::Latency(_, Percentile::Min) => Spread::extreme(&values, f64::min),
             Source::Latency(_, Percentile::Max) => Spread::extreme(&values, f64::max),
+            Source::Metric("lost_ratio" | "error_ratio") => Spread::mean(&values),
             // Most machines have none, and a column of zeros says nothing.
             Source::Nodes(Busy::Steal) if values.iter().all(|cores| *cores == 0.0) => None,
             _ => match stop {

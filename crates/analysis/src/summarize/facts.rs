@@ -12,7 +12,7 @@ use crate::cells::batches::FEWEST_SAMPLES;
 use crate::cells::{nodes, outliers};
 use crate::figures::RecordedJob;
 use crate::run_data::{RunData, Workload};
-use crate::summary::{CellSummary, WorkloadSummary};
+use crate::summary::{CellSummary, RatioSummary, WorkloadSummary};
 
 /// More paths than this are counted, not named.
 const MOST_NAMED: usize = 5;
@@ -20,6 +20,7 @@ const MOST_NAMED: usize = 5;
 /// Notes on the run as a whole, its sessions among them.
 pub(crate) fn notes(data: &RunData, workloads: &[WorkloadSummary]) -> Vec<String> {
     let mut out = data.run.notes.clone();
+    out.extend(standing(data));
     let cells = || {
         workloads
             .iter()
@@ -41,11 +42,43 @@ pub(crate) fn notes(data: &RunData, workloads: &[WorkloadSummary]) -> Vec<String
     out.extend(floor(data, workloads));
     out.extend(pooled(data));
     out.extend(outliers::note(workloads));
+    out.extend(few_rounds(cells().map(|(_, cell)| cell)));
     out.extend(drift::notes(data));
     out.extend(unequal(data));
     out.extend(data.warnings.machine());
     out.extend(nodes::too_short(data.cells.values()));
     out
+}
+
+/// What connections that stand for a whole run mean for its comparisons.
+fn standing(data: &RunData) -> Option<String> {
+    let plan = &data.run.plan;
+    let compares = (0..plan.paths.len()).any(|path| plan.references().of(path).is_some());
+    (plan.stay_connected && compares).then(|| {
+        "connections stood for the whole run (`stay-connected`): chance gave each its CPU and its \
+         queue once. A difference can be that of the places, and no number of rounds shows it"
+            .to_owned()
+    })
+}
+
+/// Fewer rounds than this show little of how the noise is distributed.
+const FEW_ROUNDS: usize = 6;
+
+/// How many differences rest on few rounds.
+fn few_rounds<'a>(cells: impl Iterator<Item = &'a CellSummary>) -> Option<String> {
+    let ratios = cells.flat_map(|cell| &cell.figures).filter_map(|figure| figure.ratio.as_ref());
+    let is_called =
+        |ratio: &RatioSummary| ratio.verdict.as_ref().is_some_and(|one| one.outcome.is_called());
+    let has_few =
+        |ratio: &RatioSummary| ratio.spread.is_some_and(|spread| spread.rounds < FEW_ROUNDS);
+    let count = ratios.filter(|ratio| is_called(ratio) && has_few(ratio)).count() as u64;
+    (count > 0).then(|| {
+        format!(
+            "{} on fewer than {FEW_ROUNDS} rounds, which take noise as normal. Where a machine has \
+             two states, more than 1 in 20 runs can have a false one; `budget` gives more rounds",
+            counted(count, "difference rests", "differences rest")
+        )
+    })
 }
 
 /// The number of trials that a budget spent on other cells.

@@ -1,8 +1,7 @@
 //! A figure over the rounds: its median and interval.
 
-use hopbench_stats::{
-    CONFIDENCE, Interval, Look, difference_interval, rounds_interval, summary::median,
-};
+use hopbench_stats::summary::{mean, median};
+use hopbench_stats::{CONFIDENCE, Interval, Look, difference_interval, rounds_interval};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
@@ -10,7 +9,7 @@ use serde::ser::{SerializeMap, Serializer};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Spread {
     /// The median over the rounds. Of a smallest or largest value it is the smallest or largest of
-    /// all rounds.
+    /// all rounds, and of a share of losses or errors the mean.
     pub median: f64,
     /// Lower end of its interval; absent with one round, and of a smallest or largest value.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,6 +37,18 @@ impl Spread {
     pub(crate) fn around_zero(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let values: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
         Some(Self::with(median(&values)?, difference_interval(&values, CONFIDENCE), values.len()))
+    }
+
+    /// The mean of values of which a few can be all that matters, as of shares that were lost: a
+    /// median would hide what hits fewer than half of the rounds. The interval is that of the
+    /// median, widened until it holds the mean.
+    pub(crate) fn mean(values: &[f64]) -> Option<Self> {
+        let of_median = Self::of(values.iter().copied())?;
+        let finite: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
+        let middle = mean(&finite)?;
+        let low = of_median.low.map(|low| low.min(middle));
+        let high = of_median.high.map(|high| high.max(middle));
+        Some(Self { median: middle, low, high, ..of_median })
     }
 
     /// The figure of a look at the rounds; `None` without a round.

@@ -39,6 +39,11 @@ pub struct Evidence {
     pub rounds: usize,
     /// How often a rate was 0; absent where it never was.
     pub zeros: Option<Zeros>,
+    /// The logarithm of the first over the second, of all rounds together: of rates the ratio of
+    /// their sums, of other figures that of their harmonic means. A round that is far off weighs no
+    /// more there than one that stands still. Infinite where a sum is 0. Of figures that were
+    /// measured apart it is not looked at, and 0.
+    together: f64,
     logs: Logs,
 }
 
@@ -70,7 +75,7 @@ pub fn paired<P: Into<RoundPair> + Copy>(pairs: &[P]) -> Result<Evidence, NoRati
     let pairs: Vec<RoundPair> = pairs.iter().map(|pair| (*pair).into()).collect();
     match pairs.iter().position(|pair| !pair.is_usable()) {
         Some(pair) => Err(NoRatio::Pair(pair)),
-        None => together(&pairs, None),
+        None => of_rounds(&pairs, None, -RoundPair::log_of_sums(&pairs, f64::recip)),
     }
 }
 
@@ -96,11 +101,16 @@ pub fn paired_rates<P: Into<RoundPair> + Copy>(pairs: &[P]) -> Result<Evidence, 
         return Err(NoRatio::Pair(0));
     }
     pairs.retain(|pair| !pair.is_nothing());
-    together(&pairs, zeros)
+    of_rounds(&pairs, zeros, RoundPair::log_of_sums(&pairs, |rate| rate))
 }
 
-/// Of rounds that all have a ratio. `zeros`: how often a figure is 0, if any is.
-fn together(pairs: &[RoundPair], zeros: Option<Zeros>) -> Result<Evidence, NoRatio> {
+/// Of rounds that all have a ratio. `zeros`: how often a figure is 0, if any is. `together`: the
+/// logarithm of the ratio of all rounds together.
+fn of_rounds(
+    pairs: &[RoundPair],
+    zeros: Option<Zeros>,
+    together: f64,
+) -> Result<Evidence, NoRatio> {
     let log = |figure: f64| zeros.map_or_else(|| figure.ln(), |zeros| zeros.log_of(figure));
     let one = |RoundPair { value, baseline, twin }: &RoundPair| {
         let half = twin.map(|twin| (log(*baseline) - log(twin)) / 2.0);
@@ -112,7 +122,7 @@ fn together(pairs: &[RoundPair], zeros: Option<Zeros>) -> Result<Evidence, NoRat
     } else {
         Logs::Paired(rounds.into_iter().map(|(difference, _)| difference).collect())
     };
-    Evidence::of(pairs.len(), logs, zeros).ok_or(NoRatio::NoPairs)
+    Evidence::of(pairs.len(), logs, zeros, together).ok_or(NoRatio::NoPairs)
 }
 
 /// Two figures that were measured apart: `values` and `baseline` hold their rounds, as many as
@@ -138,7 +148,7 @@ pub fn unpaired(values: &[f64], baseline: &[f64]) -> Result<Evidence, NoRatio> {
     }
     let logs = |values: &[f64]| values.iter().map(|value| value.ln()).collect::<Vec<_>>();
     let (a, b) = (logs(values), logs(baseline));
-    Evidence::of(a.len().min(b.len()), Logs::Apart(a, b), None).ok_or(NoRatio::NoPairs)
+    Evidence::of(a.len().min(b.len()), Logs::Apart(a, b), None, 0.0).ok_or(NoRatio::NoPairs)
 }
 
 /// The smallest p-value of a test of ranks must not be above this, among so many comparisons.
@@ -148,8 +158,8 @@ fn needed_p(comparisons: usize) -> f64 {
 
 impl Evidence {
     /// `None` without values.
-    fn of(rounds: usize, logs: Logs, zeros: Option<Zeros>) -> Option<Self> {
-        let mut out = Self { ratio: 1.0, interval: None, rounds, zeros, logs };
+    fn of(rounds: usize, logs: Logs, zeros: Option<Zeros>, together: f64) -> Option<Self> {
+        let mut out = Self { ratio: 1.0, interval: None, rounds, zeros, together, logs };
         let test = out.test(1);
         out.ratio = out.ratio_by(test)?;
         out.interval = out.within(test, 1.0 - CONFIDENCE);
@@ -189,6 +199,12 @@ impl Evidence {
             _ => self.ranks().median(),
         };
         log.map(f64::exp)
+    }
+
+    /// The first over the second of all rounds together: of rates the ratio of their sums, of other
+    /// figures that of their harmonic means.
+    pub(super) fn together(&self) -> f64 {
+        self.together.exp()
     }
 
     /// The two-sided p-value; `None` with fewer than 2 rounds on a side, and of Student's where
@@ -262,7 +278,8 @@ impl Evidence {
             Logs::Apart(..) => &[],
         };
         let estimate = self.ranks().median().filter(|log| zeros.is_seen(*log));
-        estimate.or_else(|| zeros.of_sums()).or_else(|| median(differences))
+        let together = Some(self.together).filter(|log| log.is_finite());
+        estimate.or(together).or_else(|| median(differences))
     }
 
     /// `None` with fewer than 2 rounds on a side, and where rounds have a 0.

@@ -36,8 +36,8 @@ pub enum Judgement {
     Higher,
     /// The figure is lower.
     Lower,
-    /// They differ by no more than is of interest: in the whole interval neither is above the other
-    /// by more than this share.
+    /// They differ by no more than is of interest: in the whole interval, and in all rounds
+    /// together, neither is above the other by more than this share.
     Same {
         /// By how much one of them is above the other at most, as a share.
         within: f64,
@@ -47,6 +47,12 @@ pub enum Judgement {
         /// With so many rounds more it would be decided with a probability of about 80 %, if the
         /// ratio stays; absent where nobody can say, or no number of rounds decides it.
         more_rounds: Option<usize>,
+    },
+    /// The interval holds no difference that is of interest, but all rounds together have one: some
+    /// rounds are far from the others, on one side more than on the other.
+    Uneven {
+        /// The figure over the baseline's, of all rounds together; 0 where it was always 0.
+        together: f64,
     },
     /// There is a difference, but the same thing measured twice differed by as much: nothing is
     /// said. Only of figures without a ratio.
@@ -101,8 +107,11 @@ pub struct Comparison {
 /// is no difference that is called, and its p-value counts as 1 above.
 ///
 /// Where a rate was 0 in some rounds (see [`paired_rates`](super::paired_rates)), only ranks can
-/// decide, and too few rounds for them decide nothing. Both are the same only if the shares of
-/// trials with a 0, too, differ by no more than is of interest.
+/// decide, and too few rounds for them decide nothing.
+///
+/// The interval is about what most rounds show. A path that is bad in a few of them is not the same
+/// as one that never is. So both are the same only if all rounds together, too, differ by no more
+/// than is of interest.
 #[must_use]
 pub fn judge(questions: &[Question]) -> Vec<Comparison> {
     let counted: Vec<usize> = (0..questions.len())
@@ -179,11 +188,16 @@ impl Question {
         if self.minimum_effect > 0.0 { self.minimum_effect } else { SAME }
     }
 
-    /// Whether an interval, widened, lies within what is of no interest. With rounds that have a 0
-    /// that is not enough: a path that stands still more often is not the same.
+    /// Whether an interval, widened, and all rounds together lie within what is of no interest.
     pub(super) fn is_same(&self, interval: Interval) -> bool {
-        let uneven = self.evidence.zeros.map_or(0.0, |zeros| zeros.uneven());
-        within(interval) <= self.same() && uneven <= self.same()
+        self.within(interval) <= self.same()
+    }
+
+    /// The share by which one of two figures is above the other, at the interval's further end or
+    /// of all rounds together.
+    fn within(&self, interval: Interval) -> f64 {
+        let together = self.evidence.together();
+        within(interval).max(within(Interval { low: together, high: together }))
     }
 
     /// What the interval says, before it is widened, among so many comparisons.
@@ -203,12 +217,15 @@ impl Question {
         if !interval.contains(1.0) && self.is_of_interest(ratio) {
             return if interval.low > 1.0 { Judgement::Higher } else { Judgement::Lower };
         }
-        let within = within(interval);
         if self.is_same(interval) {
-            return Judgement::Same { within };
+            return Judgement::Same { within: self.within(interval) };
         }
-        // Nobody can say how an end that rests on rounds with a 0 moves, or how many are to come.
-        if !self.evidence.has_ends(inner) || within <= self.same() {
+        // Nobody can say how many rounds that are far from the others are to come.
+        if within(interval) <= self.same() {
+            return Judgement::Uneven { together: self.evidence.together() };
+        }
+        // Nor how an end that rests on rounds with a 0 moves.
+        if !self.evidence.has_ends(inner) {
             return Judgement::NotDecided { more_rounds: None };
         }
         Judgement::NotDecided { more_rounds: self.more_rounds(ratio, inner, shrinking) }
@@ -476,7 +493,8 @@ mod tests {
         let both = single(plain(standing_still(&[1, 12, 23, 34], &[3, 15, 27, 39])));
         assert!(matches!(both.judgement, Judgement::Same { .. }), "{both:?}");
         let often = single(plain(standing_still(&[1, 12, 23], &[])));
-        assert_eq!(often.judgement, Judgement::NotDecided { more_rounds: None }, "{often:?}");
+        let Judgement::Uneven { together } = often.judgement else { panic!("{often:?}") };
+        assert!((together - 37.0 / 40.0).abs() < 0.01, "{together}");
         assert!(within(often.interval.unwrap()) <= SAME, "the other rounds are the same");
         // In half of the rounds: that is a difference, whatever the others say.
         let half: Vec<usize> = (0..20).map(|i| 2 * i).collect();
@@ -486,6 +504,31 @@ mod tests {
         assert!((found.ratio - 0.5).abs() < 0.01 && interval.high == found.ratio, "{found:?}");
         assert!(0.0 < interval.low && interval.low < 1e-3, "{found:?}");
         assert_eq!(single(plain(standing_still(&[], &half))).judgement, Judgement::Higher);
+    }
+
+    #[test]
+    fn who_is_bad_in_a_few_rounds_is_not_the_same() {
+        // In 6 of 40 rounds a third of the rate, or three times the time.
+        let bad = |is_rate: bool, factor: f64, rounds: usize| {
+            let mut pairs: Vec<(f64, f64)> =
+                (0..40).map(|i| (99.2 + 0.4 * ((i * 7) % 5) as f64, 100.0)).collect();
+            (0..rounds).for_each(|i| pairs[6 * i + 1].0 *= factor);
+            let evidence = if is_rate { paired_rates(&pairs) } else { paired(&pairs) };
+            single(plain(evidence.unwrap())).judgement
+        };
+        for (is_rate, factor, expected) in [(true, 1.0 / 3.0, 0.9), (false, 3.0, 1.0 / 0.9)] {
+            let Judgement::Uneven { together } = bad(is_rate, factor, 6) else {
+                panic!("{:?}", bad(is_rate, factor, 6));
+            };
+            assert!((together / expected - 1.0).abs() < 0.005, "{together}");
+            // In one it is no more than its share of the rounds, however far it is off.
+            for far in [factor, factor.powi(9)] {
+                let Judgement::Same { within } = bad(is_rate, far, 1) else {
+                    panic!("{:?}", bad(is_rate, far, 1));
+                };
+                assert!((0.015..0.03).contains(&within), "{within}");
+            }
+        }
     }
 
     #[test]

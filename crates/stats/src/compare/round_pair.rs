@@ -22,6 +22,17 @@ impl RoundPair {
         std::iter::once(self.value).chain(self.baselines())
     }
 
+    /// The logarithm of the ratio of the sums over these rounds, each figure by its size; infinite
+    /// where one of them is 0.
+    pub(super) fn log_of_sums(rounds: &[Self], size: fn(f64) -> f64) -> f64 {
+        let baseline = |pair: &Self| {
+            let one = size(pair.baseline);
+            pair.twin.map_or(one, |twin| f64::midpoint(one, size(twin)))
+        };
+        let value: f64 = rounds.iter().map(|pair| size(pair.value)).sum();
+        value.ln() - rounds.iter().map(baseline).sum::<f64>().ln()
+    }
+
     /// The mean of the baseline's figures.
     pub(super) fn mean_baseline(self) -> f64 {
         self.twin.map_or(self.baseline, |twin| f64::midpoint(self.baseline, twin))
@@ -47,5 +58,25 @@ impl From<(f64, f64)> for RoundPair {
     /// Of (figure, baseline).
     fn from((value, baseline): (f64, f64)) -> Self {
         Self { value, baseline, twin: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_are_over_all_rounds_and_half_of_each_baseline() {
+        let pair = |value, baseline, twin| RoundPair { value, baseline, twin };
+        let rounds = [pair(0.0, 2.0, Some(3.0)), pair(1.0, 0.0, Some(2.0)), pair(1.0, 2.0, None)];
+        // 2 against 2.5 + 1 + 2.
+        let log = RoundPair::log_of_sums(&rounds, |rate| rate);
+        assert!((log - (2.0 / 5.5f64).ln()).abs() < 1e-12, "{log}");
+        // A round that takes ten times as long weighs as much as one that never ends, about.
+        let times = [pair(10.0, 1.0, None), pair(1.0, 1.0, Some(1.0))];
+        let log = RoundPair::log_of_sums(&times, f64::recip);
+        assert!((log - (1.1 / 2.0f64).ln()).abs() < 1e-12, "{log}");
+        let nothing = RoundPair::log_of_sums(&[pair(0.0, 1.0, None)], |rate| rate);
+        assert_eq!(nothing, f64::NEG_INFINITY);
     }
 }

@@ -40,8 +40,6 @@ pub struct Zeros {
     /// A logarithm of a ratio that is further from 0 than this rests on such a number; infinite
     /// where no round of the ratio has a 0.
     beyond: f64,
-    /// The logarithm of the ratio of the sums over all rounds; infinite where one of them is 0.
-    sums: f64,
 }
 
 impl Zeros {
@@ -70,8 +68,6 @@ impl Zeros {
             left_out: pairs.iter().filter(|pair| pair.is_nothing()).count(),
             log: low - FAR - RANGES * range,
             beyond,
-            sums: pairs.iter().map(|pair| pair.value).sum::<f64>().ln()
-                - pairs.iter().map(|pair| pair.mean_baseline()).sum::<f64>().ln(),
         })
     }
 
@@ -88,18 +84,6 @@ impl Zeros {
     /// Whether the logarithm of a ratio is one of figures above 0.
     pub(super) fn is_seen(&self, log: f64) -> bool {
         log.abs() <= self.beyond
-    }
-
-    /// The logarithm of the ratio of the sums over all rounds; `None` where one of them is 0.
-    pub(super) fn of_sums(&self) -> Option<f64> {
-        Some(self.sums).filter(|log| log.is_finite())
-    }
-
-    /// By how much the shares of trials with a 0 differ between the path and the baseline, 0 to 1.
-    pub(super) fn uneven(&self) -> f64 {
-        let share = |zero: usize, all: usize| zero as f64 / all.max(1) as f64;
-        let path = share(self.path, self.path_trials);
-        (path - share(self.baseline, self.baseline_trials)).abs()
     }
 }
 
@@ -128,10 +112,7 @@ mod tests {
         let zeros = Zeros::of(&rounds).unwrap();
         assert_eq!((zeros.path, zeros.path_trials), (2, 4));
         assert_eq!((zeros.baseline, zeros.baseline_trials, zeros.left_out), (3, 7, 1));
-        assert!((zeros.uneven() - (0.5 - 3.0 / 7.0)).abs() < 1e-12);
         assert!(zeros.are_in_ratios());
-        // 2 against 2.5 + 1 + 2.
-        assert!((zeros.of_sums().unwrap() - (2.0 / 5.5f64).ln()).abs() < 1e-12);
         // No ratio of two figures is as far as half of one with a 0.
         let far = (zeros.log_of(0.0) - 3f64.ln()) / 3.0;
         assert!(!zeros.is_seen(far) && zeros.is_seen(3f64.ln()), "{zeros:?}");

@@ -58,7 +58,7 @@ impl TokenArgs {
         match (&self.token, &self.token_file) {
             _ if self.insecure => Ok(Secret::insecure()),
             (Some(text), _) => {
-                text.trim().parse().map_err(|e| Fault::input(format!("--token: {e}")))
+                text.trim().parse().map_err(|e| Fault::input(format!("--token or HOPBENCH_TOKEN: {e}")))
             }
             (None, Some(file)) => from_file(file),
             (None, None) => Ok(Secret::insecure()),
