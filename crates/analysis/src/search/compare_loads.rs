@@ -66,9 +66,7 @@ impl Relation {
             Judgement::NotDecided { .. } => {
                 Verdict::not_decided(self.low.zip(self.high), None, None)
             }
-            Judgement::Uneven { together } => {
-                Verdict::uneven(self.low.zip(self.high), together)
-            }
+            Judgement::Uneven { together } => Verdict::uneven(self.low.zip(self.high), together),
             // `BelowFloor` is only of figures without a ratio.
             Judgement::BelowFloor { .. } | Judgement::BelowMinimum => Verdict::below_minimum(),
             Judgement::TooFewRounds { needed } => {

@@ -37,12 +37,8 @@ pub(super) const BATCH: Way = Way {
     goals: SHOWN,
 };
 /// 32 datagrams in one piece, which the kernel cuts.
-pub(super) const SEGMENTS: Way = Way {
-    name: "udp-gso",
-    what: "udp 16 B, maximum, GSO of 32",
-    flags: "--gso 32",
-    goals: SHOWN,
-};
+pub(super) const SEGMENTS: Way =
+    Way { name: "udp-gso", what: "udp 16 B, maximum, GSO of 32", flags: "--gso 32", goals: SHOWN };
 /// iperf3 has none of these, so they have no goal.
 const SHOWN: &[Goal] = &[Goal::ratio(RECEIVED, "delivered", "packets/s", 1.0, Reach::Shown)];
 

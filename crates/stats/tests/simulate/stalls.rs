@@ -71,8 +71,15 @@ fn a_machine_that_stands_still_raises_no_false_alarms() {
         for stalls in [0.02, 0.05, 0.2] {
             let mut line = format!("| against {}: {stalls} |", baselines(has_twin));
             for (rounds, comparisons) in [(4, 2000), (8, 2000), (18, 1000), (60, 400)] {
-                let machine =
-                    Stalls { rounds, has_twin, stalls, drops: 0.0, left: 0.0, factor: 1.0, scatter: 0.05 };
+                let machine = Stalls {
+                    rounds,
+                    has_twin,
+                    stalls,
+                    drops: 0.0,
+                    left: 0.0,
+                    factor: 1.0,
+                    scatter: 0.05,
+                };
                 let [lower, higher, _] = machine.judged(comparisons);
                 line += &format!(" {:.1} |", 100.0 * (lower + higher));
                 // So many comparisons know 5 % to this, and neither direction is preferred.
@@ -93,8 +100,15 @@ fn a_difference_is_found_on_a_machine_that_stands_still_at_times() {
         for stalls in [0.0, 0.02, 0.05] {
             let mut line = format!("| against {}: {stalls} |", baselines(has_twin));
             for rounds in [18, 60] {
-                let machine =
-                    Stalls { rounds, has_twin, stalls, drops: 0.0, left: 0.0, factor: 1.05, scatter: 0.05 };
+                let machine = Stalls {
+                    rounds,
+                    has_twin,
+                    stalls,
+                    drops: 0.0,
+                    left: 0.0,
+                    factor: 1.05,
+                    scatter: 0.05,
+                };
                 let [lower, higher, _] = machine.judged(300);
                 line += &format!(" {:.1} |", 100.0 * higher);
                 assert!(lower <= 0.01, "{machine:?}: {lower} in the wrong direction");
@@ -112,8 +126,15 @@ fn a_path_that_carries_nothing_at_times_is_not_as_good_as_its_baseline() {
     tell("| nothing in 10 % of trials | lower, % | higher, % | same, % |");
     for has_twin in [false, true] {
         for (rounds, comparisons) in [(60, 400), (200, 200)] {
-            let path =
-                Stalls { rounds, has_twin, stalls: 0.0, drops: 0.1, left: 0.0, factor: 1.0, scatter: 0.02 };
+            let path = Stalls {
+                rounds,
+                has_twin,
+                stalls: 0.0,
+                drops: 0.1,
+                left: 0.0,
+                factor: 1.0,
+                scatter: 0.02,
+            };
             let [lower, higher, same] = path.judged(comparisons);
             tell(&format!(
                 "| {rounds} rounds, {} | {:.1} | {:.1} | {:.1} |",

@@ -112,8 +112,7 @@ impl Socket {
         let mut messages: [libc::mmsghdr; MOST_SENDS] = unsafe { mem::zeroed() };
         let mut parts = [libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 }; MOST_SENDS];
         let mut count = 0;
-        for ((send, message), part) in
-            bytes.chunks(each.max(1)).zip(&mut messages).zip(&mut parts)
+        for ((send, message), part) in bytes.chunks(each.max(1)).zip(&mut messages).zip(&mut parts)
         {
             part.iov_base = send.as_ptr().cast_mut().cast();
             part.iov_len = send.len();

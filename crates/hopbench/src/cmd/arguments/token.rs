@@ -57,9 +57,10 @@ impl TokenArgs {
     pub(in crate::cmd) fn secret(&self) -> Result<Secret, Fault> {
         match (&self.token, &self.token_file) {
             _ if self.insecure => Ok(Secret::insecure()),
-            (Some(text), _) => {
-                text.trim().parse().map_err(|e| Fault::input(format!("--token or HOPBENCH_TOKEN: {e}")))
-            }
+            (Some(text), _) => text
+                .trim()
+                .parse()
+                .map_err(|e| Fault::input(format!("--token or HOPBENCH_TOKEN: {e}"))),
             (None, Some(file)) => from_file(file),
             (None, None) => Ok(Secret::insecure()),
         }

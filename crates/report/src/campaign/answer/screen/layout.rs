@@ -290,7 +290,8 @@ mod tests {
             0 => Cell { value: Value::Figure("62.0 us".to_owned()), is_doubtful: false },
             row => {
                 let brief = format!("+{row} %");
-                let value = Value::Effect { text: format!("+{row} ±9 %"), brief, is_better: false };
+                let value =
+                    Value::Effect { text: format!("+{row} ±9 %"), brief, is_better: false };
                 Cell { value, is_doubtful: row == 2 }
             }
         };
