@@ -84,7 +84,6 @@ fn summary(data: &RunData) -> Summary {
             spared_trials: spared,
             comparisons: comparisons.iter().filter(|ratio| ratio.is_judged()).count() as u64,
             judged,
-            stays_connected: plan.stay_connected,
             notes: facts::notes(data, &workloads),
         },
         paths: paths(data),
@@ -318,6 +317,7 @@ fn cell(
         unpaired_rounds: baseline.map_or(0, |baseline| kept.apart(baseline)),
         errors: kept.errors.clone(),
         bypasses_proxy: kept.bypasses_proxy && !kept.rounds.is_empty(),
+        was_visited: kept.was_visited,
         generator_limited: kept.is_generator_limited(),
         saturated_per_s: kept.saturated_per_s(),
     }

@@ -35,7 +35,8 @@ impl Verdict {
 
     /// One in a word and a sentence.
     pub(crate) fn plain(outcome: Outcome, word: &'static str, text: String) -> Self {
-        Self { outcome, word, text, within: None, more_rounds: None, more_s: None }
+        let (within, more_rounds, more_s, together) = (None, None, None, None);
+        Self { outcome, word, text, within, more_rounds, more_s, together }
     }
 
     /// Both are the same within this share.
@@ -61,11 +62,12 @@ impl Verdict {
         Self { more_rounds, more_s, ..Self::plain(Outcome::NotDecided, NOT_DECIDED, text) }
     }
 
-    /// Most rounds are the same, of a ratio between these ends, and all together are not.
-    pub(crate) fn uneven(ends: Option<(f64, f64)>, together: f64) -> Self {
+    /// Most rounds, or `what` else was compared, are the same, of a ratio between these ends, and all
+    /// together are not.
+    pub(crate) fn uneven(ends: Option<(f64, f64)>, together: f64, what: &str) -> Self {
         let open = Self::not_decided(ends, None, None);
         let all = interval_text::change(together);
-        let text = format!("{}, but {all} over all rounds", open.text);
+        let text = format!("{}, but {all} over all {what}", open.text);
         Self { text, ..open }
     }
 
@@ -86,7 +88,7 @@ impl Verdict {
             BelowFloor, BelowMinimum, Higher, Lower, NotDecided, Same, TooFewRounds, Uneven,
         };
         let ends = comparison.interval.map(|interval| (interval.low, interval.high));
-        match comparison.judgement {
+        let verdict = match comparison.judgement {
             Higher | Lower => {
                 let grew = comparison.judgement == Higher;
                 let (outcome, word) = called(better, grew);
@@ -94,7 +96,7 @@ impl Verdict {
             }
             Same { within } => Self::same(within),
             NotDecided { more_rounds } => Self::not_decided(ends, more_rounds, round_s),
-            Uneven { together } => Self::uneven(ends, together),
+            Uneven { together } => Self::uneven(ends, together, "rounds"),
             BelowFloor { floor } => Self::below_floor(within_floor(floor)),
             BelowMinimum => Self::below_minimum(),
             TooFewRounds { needed } => Self::plain(
@@ -102,7 +104,8 @@ impl Verdict {
                 "too few rounds",
                 format!("too few rounds ({needed} needed)"),
             ),
-        }
+        };
+        Self { together: Some(comparison.together), ..verdict }
     }
 }
 
@@ -216,6 +219,7 @@ mod tests {
             p: Some(0.001),
             q: Some(0.01),
             test: Test::Student,
+            together: ratio,
             judgement,
         }
     }

@@ -119,6 +119,9 @@ pub enum TrialOutcome<'a> {
 }
 
 impl Record {
+    /// The setting of a trial that was a visit to a cell that had stayed prepared.
+    pub const VISIT_SETTING: &str = "visit";
+
     /// The outcome, as the run decided it.
     pub fn outcome(&self) -> TrialOutcome<'_> {
         let old = || self.settings.get(OLD_TESTBED_CHANGED);

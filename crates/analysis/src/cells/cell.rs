@@ -38,6 +38,8 @@ pub(crate) struct Cell {
     pub(crate) errors: BTreeMap<String, u64>,
     /// Whether the traffic went by the proxies of its path: they do not carry its protocol.
     pub(crate) bypasses_proxy: bool,
+    /// Whether trials were visits: their connections stood.
+    pub(crate) was_visited: bool,
 }
 
 /// The trial of one round.
@@ -215,6 +217,7 @@ impl Cell {
         }
         let own = record.warnings.iter().filter(|warning| !is_of_the_machine(warning)).count();
         self.warnings = self.warnings.saturating_add(u32::try_from(own).unwrap_or(u32::MAX));
+        self.was_visited |= record.settings.contains_key(Record::VISIT_SETTING);
         for (reason, count) in &record.errors {
             let full = self.errors.len() >= MOST_ERRORS && !self.errors.contains_key(reason);
             let reason = if full { OTHER_ERRORS } else { reason };

@@ -66,7 +66,9 @@ impl Relation {
             Judgement::NotDecided { .. } => {
                 Verdict::not_decided(self.low.zip(self.high), None, None)
             }
-            Judgement::Uneven { together } => Verdict::uneven(self.low.zip(self.high), together),
+            Judgement::Uneven { together } => {
+                Verdict::uneven(self.low.zip(self.high), together, "searches")
+            }
             // `BelowFloor` is only of figures without a ratio.
             Judgement::BelowFloor { .. } | Judgement::BelowMinimum => Verdict::below_minimum(),
             Judgement::TooFewRounds { needed } => {

@@ -105,6 +105,7 @@ fn row(
     let verdict = ratio.and_then(|ratio| ratio.verdict.as_ref());
     let worse = |(low, high): (f64, f64)| if worse_higher { high - 1.0 } else { 1.0 - low };
     let ends = spread.and_then(|spread| spread.low.zip(spread.high));
+    let together = verdict.and_then(|verdict| verdict.together).map(|all| worse((all, all)));
     let side = |of: &Estimate| Some(Median { median: of.spread.median, values: of.spread.rounds });
     let mut row = Row {
         path: cell.path.clone(),
@@ -123,7 +124,8 @@ fn row(
         baseline_saturated_per_s: base.saturated_per_s,
         candidate_saturated_per_s: cell.saturated_per_s,
         noise_floor: ratio.and_then(|ratio| ratio.noise_floor),
-        worse_by_at_most: ends.map(|ends| worse(ends).max(0.0)),
+        // What most rounds show is not all that a bound is about.
+        worse_by_at_most: ends.map(|ends| worse(ends).max(together.unwrap_or(0.0)).max(0.0)),
         by_run: false,
         outcome: verdict.map_or(Outcome::NoRatio, |verdict| verdict.outcome),
         is_worse: median.is_some_and(|ratio| ratio != 1.0 && (ratio > 1.0) == worse_higher),

@@ -20,12 +20,12 @@ const MOST_NAMED: usize = 5;
 /// Notes on the run as a whole, its sessions among them.
 pub(crate) fn notes(data: &RunData, workloads: &[WorkloadSummary]) -> Vec<String> {
     let mut out = data.run.notes.clone();
-    out.extend(standing(data));
     let cells = || {
         workloads
             .iter()
             .flat_map(|workload| workload.cells.iter().map(|cell| (workload.name.as_str(), cell)))
     };
+    out.extend(standing(data, cells().map(|(_, cell)| cell)));
     let apart: Vec<usize> =
         cells().map(|(_, cell)| cell.unpaired_rounds).filter(|rounds| *rounds > 0).collect();
     if !apart.is_empty() {
@@ -50,32 +50,32 @@ pub(crate) fn notes(data: &RunData, workloads: &[WorkloadSummary]) -> Vec<String
     out
 }
 
-/// What connections that stand for a whole run mean for its comparisons.
-fn standing(data: &RunData) -> Option<String> {
+/// What connections that stood mean for comparisons.
+fn standing<'a>(
+    data: &RunData,
+    mut cells: impl Iterator<Item = &'a CellSummary>,
+) -> Option<String> {
     let plan = &data.run.plan;
     let compares = (0..plan.paths.len()).any(|path| plan.references().of(path).is_some());
-    (plan.stay_connected && compares).then(|| {
+    (compares && cells.any(|cell| cell.was_visited)).then(|| {
         "connections stood for the whole run (`stay-connected`): chance gave each its CPU and its \
-         queue once. A difference can be that of the places, and no number of rounds shows it"
+         queue once. That alone can make a difference, and more rounds do not show it"
             .to_owned()
     })
 }
 
-/// Fewer rounds than this show little of how the noise is distributed.
-const FEW_ROUNDS: usize = 6;
-
-/// How many differences rest on few rounds.
+/// How many differences rest on Student's test, as there were too few rounds for ranks.
 fn few_rounds<'a>(cells: impl Iterator<Item = &'a CellSummary>) -> Option<String> {
     let ratios = cells.flat_map(|cell| &cell.figures).filter_map(|figure| figure.ratio.as_ref());
     let is_called =
         |ratio: &RatioSummary| ratio.verdict.as_ref().is_some_and(|one| one.outcome.is_called());
-    let has_few =
-        |ratio: &RatioSummary| ratio.spread.is_some_and(|spread| spread.rounds < FEW_ROUNDS);
-    let count = ratios.filter(|ratio| is_called(ratio) && has_few(ratio)).count() as u64;
+    let is_of_few = |ratio: &RatioSummary| ratio.test == Some("student");
+    let count = ratios.filter(|ratio| is_called(ratio) && is_of_few(ratio)).count() as u64;
     (count > 0).then(|| {
         format!(
-            "{} on fewer than {FEW_ROUNDS} rounds, which take noise as normal. Where a machine has \
-             two states, more than 1 in 20 runs can have a false one; `budget` gives more rounds",
+            "{} on too few rounds for ranks, and so on a test that takes noise as normal. Where a \
+             machine has two states, more than 1 in 20 runs can have a false one. A `budget` gives \
+             more rounds",
             counted(count, "difference rests", "differences rest")
         )
     })

@@ -75,6 +75,9 @@ pub struct CellSummary {
     /// Whether its traffic went by the proxies of its path: they do not carry its protocol.
     #[serde(skip_serializing_if = "hopbench_model::is_default")]
     pub bypasses_proxy: bool,
+    /// Whether trials were visits: their connections stood, and with them what chance gave each.
+    #[serde(skip_serializing_if = "hopbench_model::is_default")]
+    pub was_visited: bool,
     /// Whether the generator was late in half of its trials or more: no verdict is about it then.
     #[serde(skip_serializing_if = "hopbench_model::is_default")]
     pub generator_limited: bool,

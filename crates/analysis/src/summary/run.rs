@@ -139,9 +139,6 @@ pub struct Run {
     pub comparisons: u64,
     /// Comparisons that were judged together, those of further figures among them.
     pub judged: u64,
-    /// Whether connections stood for the whole run, where a cell could stay prepared.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub stays_connected: bool,
     /// Notes on the run as a whole: a baseline that is not there, sessions that differ.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

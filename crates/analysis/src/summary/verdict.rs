@@ -70,6 +70,9 @@ pub struct Verdict {
     /// The time that these take, s; absent where nobody can say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub more_s: Option<f64>,
+    /// The ratio of all rounds together, where the verdict looks at it.
+    #[serde(skip)]
+    pub together: Option<f64>,
 }
 
 impl Better {

@@ -126,8 +126,8 @@ pub(crate) fn how_to_read(summary: &Summary) -> String {
     }
     let looks = if run.stop.is_some() { ", all looks of the stop rule accounted for" } else { "" };
     format!(
-        "Figures are medians over rounds with 95 % intervals{looks}; ratios are paired, round by \
-         round."
+        "Figures are medians over rounds (of losses and errors: means) with 95 % \
+         intervals{looks}; ratios are paired, round by round."
     )
 }
 
@@ -139,7 +139,8 @@ pub(crate) fn named(summary: &Summary) -> Option<String> {
     }
     Some(
         "One interval decides, which takes the number of comparisons into account: different where \
-         it leaves out 1, the same where it lies within what is of interest, else not decided."
+         it leaves out 1, the same where it and all rounds together lie within what is of \
+         interest, else not decided."
             .to_owned(),
     )
 }

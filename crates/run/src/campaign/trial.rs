@@ -35,9 +35,7 @@ pub(super) use cpu_share::CPU_SHARE;
 use cpu_share::Known;
 use hopbench_control::resolve::Target;
 
-/// The setting of a record whose trial was a visit to a cell that had stayed prepared.
-const VISIT_SETTING: &str = "visit";
-/// What it says.
+/// What the setting of a visit says.
 const STOOD: &str = "the connections stood";
 
 /// What is measured.
@@ -292,7 +290,7 @@ impl CellTrial<'_> {
         });
         record.warnings.extend(partly);
         if outcome.stood {
-            record.settings.insert(VISIT_SETTING.to_owned(), STOOD.to_owned());
+            record.settings.insert(Record::VISIT_SETTING.to_owned(), STOOD.to_owned());
         }
         if let (Err(why), false) = (&gauges, route.proxies.is_empty()) {
             record.settings.insert("proxy_gauges".to_owned(), format!("unavailable: {why}"));

@@ -39,10 +39,8 @@ pub struct Evidence {
     pub rounds: usize,
     /// How often a rate was 0; absent where it never was.
     pub zeros: Option<Zeros>,
-    /// The logarithm of the first over the second, of all rounds together: of rates the ratio of
-    /// their sums, of other figures that of their harmonic means. A round that is far off weighs no
-    /// more there than one that stands still. Infinite where a sum is 0. Of figures that were
-    /// measured apart it is not looked at, and 0.
+    /// The logarithm of the first over the second, of all rounds together: see
+    /// [`RoundPair::log_together`]. Of figures that were measured apart it is not looked at, and 0.
     together: f64,
     logs: Logs,
 }
@@ -75,7 +73,7 @@ pub fn paired<P: Into<RoundPair> + Copy>(pairs: &[P]) -> Result<Evidence, NoRati
     let pairs: Vec<RoundPair> = pairs.iter().map(|pair| (*pair).into()).collect();
     match pairs.iter().position(|pair| !pair.is_usable()) {
         Some(pair) => Err(NoRatio::Pair(pair)),
-        None => of_rounds(&pairs, None, -RoundPair::log_of_sums(&pairs, f64::recip)),
+        None => of_rounds(&pairs, None),
     }
 }
 
@@ -101,16 +99,11 @@ pub fn paired_rates<P: Into<RoundPair> + Copy>(pairs: &[P]) -> Result<Evidence, 
         return Err(NoRatio::Pair(0));
     }
     pairs.retain(|pair| !pair.is_nothing());
-    of_rounds(&pairs, zeros, RoundPair::log_of_sums(&pairs, |rate| rate))
+    of_rounds(&pairs, zeros)
 }
 
-/// Of rounds that all have a ratio. `zeros`: how often a figure is 0, if any is. `together`: the
-/// logarithm of the ratio of all rounds together.
-fn of_rounds(
-    pairs: &[RoundPair],
-    zeros: Option<Zeros>,
-    together: f64,
-) -> Result<Evidence, NoRatio> {
+/// Of rounds that all have a ratio. `zeros`: how often a figure is 0, if any is.
+fn of_rounds(pairs: &[RoundPair], zeros: Option<Zeros>) -> Result<Evidence, NoRatio> {
     let log = |figure: f64| zeros.map_or_else(|| figure.ln(), |zeros| zeros.log_of(figure));
     let one = |RoundPair { value, baseline, twin }: &RoundPair| {
         let half = twin.map(|twin| (log(*baseline) - log(twin)) / 2.0);
@@ -122,6 +115,7 @@ fn of_rounds(
     } else {
         Logs::Paired(rounds.into_iter().map(|(difference, _)| difference).collect())
     };
+    let together = RoundPair::log_together(pairs);
     Evidence::of(pairs.len(), logs, zeros, together).ok_or(NoRatio::NoPairs)
 }
 
@@ -201,8 +195,7 @@ impl Evidence {
         log.map(f64::exp)
     }
 
-    /// The first over the second of all rounds together: of rates the ratio of their sums, of other
-    /// figures that of their harmonic means.
+    /// The first over the second of all rounds together.
     pub(super) fn together(&self) -> f64 {
         self.together.exp()
     }

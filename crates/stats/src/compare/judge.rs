@@ -86,6 +86,8 @@ pub struct Comparison {
     pub q: Option<f64>,
     /// Which test it is of.
     pub test: Test,
+    /// The figure over the baseline's, of all rounds together; 1 where that is not looked at.
+    pub together: f64,
     /// What it says.
     pub judgement: Judgement,
 }
@@ -146,6 +148,7 @@ pub fn judge(questions: &[Question]) -> Vec<Comparison> {
             p,
             q: q[at].filter(|_| p.is_some()),
             test,
+            together: evidence.together(),
             judgement: question.judgement(ratio, interval, shrinking, tested),
         }
     };
@@ -196,8 +199,13 @@ impl Question {
     /// The share by which one of two figures is above the other, at the interval's further end or
     /// of all rounds together.
     fn within(&self, interval: Interval) -> f64 {
+        within(interval).max(self.apart_together())
+    }
+
+    /// The share by which one of two figures is above the other, of all rounds together.
+    fn apart_together(&self) -> f64 {
         let together = self.evidence.together();
-        within(interval).max(within(Interval { low: together, high: together }))
+        within(Interval { low: together, high: together })
     }
 
     /// What the interval says, before it is widened, among so many comparisons.
@@ -244,11 +252,14 @@ impl Question {
             f64::INFINITY
         };
         let bound = self.same().ln_1p() - slack;
-        let same = shrinking.needed(below, bound + at, BOTH_ENDS).max(shrinking.needed(
-            above,
-            bound - at,
-            BOTH_ENDS,
-        ));
+        let same = if self.apart_together() > self.same() {
+            // Nobody can say how many rounds that are far from the others are to come.
+            f64::INFINITY
+        } else {
+            let both = [(below, bound + at), (above, bound - at)];
+            let [low, high] = both.map(|(half, to)| shrinking.needed(half, to, BOTH_ENDS));
+            low.max(high)
+        };
         let needed = differ.min(same) - shrinking.rounds as f64;
         needed.is_finite().then_some((needed as usize).max(1))
     }
@@ -511,7 +522,7 @@ mod tests {
         // In 6 of 40 rounds a third of the rate, or three times the time.
         let bad = |is_rate: bool, factor: f64, rounds: usize| {
             let mut pairs: Vec<(f64, f64)> =
-                (0..40).map(|i| (99.2 + 0.4 * ((i * 7) % 5) as f64, 100.0)).collect();
+                (0..40).map(|i| (99.2 + 0.4 * f64::from((i * 7) % 5), 100.0)).collect();
             (0..rounds).for_each(|i| pairs[6 * i + 1].0 *= factor);
             let evidence = if is_rate { paired_rates(&pairs) } else { paired(&pairs) };
             single(plain(evidence.unwrap())).judgement

@@ -22,9 +22,22 @@ impl RoundPair {
         std::iter::once(self.value).chain(self.baselines())
     }
 
-    /// The logarithm of the ratio of the sums over these rounds, each figure by its size; infinite
-    /// where one of them is 0.
-    pub(super) fn log_of_sums(rounds: &[Self], size: fn(f64) -> f64) -> f64 {
+    /// The logarithm of the ratio of all rounds together: of that of the means and that of the
+    /// harmonic means the one that is nearer to 0. A far figure moves one of them without bound, and
+    /// the other by no more than its share of the rounds. Infinite where the path is always 0.
+    pub(super) fn log_together(rounds: &[Self]) -> f64 {
+        let means = Self::log_of_sums(rounds, |figure| figure);
+        let harmonic = -Self::log_of_sums(rounds, f64::recip);
+        match (means, harmonic) {
+            _ if !harmonic.is_finite() => means,
+            _ if means.signum() != harmonic.signum() => 0.0,
+            _ if means.abs() < harmonic.abs() => means,
+            _ => harmonic,
+        }
+    }
+
+    /// The logarithm of the ratio of the sums over these rounds, each figure by its size.
+    fn log_of_sums(rounds: &[Self], size: fn(f64) -> f64) -> f64 {
         let baseline = |pair: &Self| {
             let one = size(pair.baseline);
             pair.twin.map_or(one, |twin| f64::midpoint(one, size(twin)))
@@ -70,13 +83,18 @@ mod tests {
         let pair = |value, baseline, twin| RoundPair { value, baseline, twin };
         let rounds = [pair(0.0, 2.0, Some(3.0)), pair(1.0, 0.0, Some(2.0)), pair(1.0, 2.0, None)];
         // 2 against 2.5 + 1 + 2.
-        let log = RoundPair::log_of_sums(&rounds, |rate| rate);
+        let log = RoundPair::log_together(&rounds);
         assert!((log - (2.0 / 5.5f64).ln()).abs() < 1e-12, "{log}");
-        // A round that takes ten times as long weighs as much as one that never ends, about.
-        let times = [pair(10.0, 1.0, None), pair(1.0, 1.0, Some(1.0))];
-        let log = RoundPair::log_of_sums(&times, f64::recip);
-        assert!((log - (1.1 / 2.0f64).ln()).abs() < 1e-12, "{log}");
-        let nothing = RoundPair::log_of_sums(&[pair(0.0, 1.0, None)], |rate| rate);
-        assert_eq!(nothing, f64::NEG_INFINITY);
+        // One of two rounds is far off, by however much: it weighs half, whatever its direction.
+        for far in [10.0, 1e6] {
+            let high = RoundPair::log_together(&[pair(far, 1.0, None), pair(1.0, 1.0, Some(1.0))]);
+            assert!((high - (2.0 / (1.0 + f64::recip(far))).ln()).abs() < 1e-9, "{high}");
+            let low = [pair(f64::recip(far), 1.0, None), pair(1.0, 1.0, None)];
+            assert!((RoundPair::log_together(&low) + high).abs() < 1e-9, "{low:?}");
+        }
+        // What is far off in both directions is no difference.
+        let both = [pair(4.0, 1.0, None), pair(0.25, 1.0, None)];
+        assert_eq!(RoundPair::log_together(&both), 0.0);
+        assert_eq!(RoundPair::log_together(&[pair(0.0, 1.0, None)]), f64::NEG_INFINITY);
     }
 }

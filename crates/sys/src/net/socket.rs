@@ -176,9 +176,7 @@ impl Socket {
     pub fn discard(&self, most: usize) -> io::Result<usize> {
         // SAFETY: with MSG_TRUNC a TCP socket writes nothing to the buffer (tcp(7)), so null is
         // allowed.
-        check_len(unsafe {
-            libc::recv(self.as_raw_fd(), std::ptr::null_mut(), most, libc::MSG_TRUNC)
-        })
+        check_len(unsafe { libc::recv(self.as_raw_fd(), ptr::null_mut(), most, libc::MSG_TRUNC) })
     }
 
     /// Closes one or both directions; a thread that waits in a receive on it returns.

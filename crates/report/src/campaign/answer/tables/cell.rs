@@ -29,7 +29,7 @@ pub(crate) enum Value {
     },
     /// No difference that matters: the verdict says so, mostly with a bound, `same ±2 %`.
     Same(String),
-    /// Nothing is decided yet: more rounds can decide it.
+    /// Nothing is decided.
     NotDecided,
     /// The load generator was the limit, so there is no verdict.
     Late,

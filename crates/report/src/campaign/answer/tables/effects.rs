@@ -167,8 +167,8 @@ fn column(summary: &Summary, spot: &Spot<'_>, is_open: bool) -> (Column, Vec<Cel
             _ => 0.0,
         });
         let is_late = cell.is_some_and(|cell| cell.generator_limited || cell.bypasses_proxy);
-        let rests_on_chance =
-            summary.run.stays_connected && matches!(value, Value::Effect { .. } | Value::Same(_));
+        let rests_on_chance = cell.is_some_and(|cell| cell.was_visited)
+            && matches!(value, Value::Effect { .. } | Value::Same(_));
         let is_doubtful =
             failure.is_some() || is_late || path.partly_proved.is_some() || rests_on_chance;
         cells.push(Cell { is_doubtful: estimate.is_some() && is_doubtful, value });
