@@ -130,9 +130,11 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Whether differences have their intervals.
+    /// Whether there are differences, and they have their intervals.
     pub(super) fn has_intervals(&self) -> bool {
+        let cells = || self.table.rows.iter().flat_map(|row| &row.cells);
         self.columns.iter().any(|column| !column.way.is_brief)
+            && cells().any(|cell| cell.value.text() != cell.value.brief())
     }
 
     /// Lines that the whole table takes.
