@@ -168,6 +168,7 @@ fn read(path: &str) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
     use std::process::{Command, Stdio};
 
     use super::*;
@@ -177,10 +178,13 @@ mod tests {
     fn a_program_is_called_as_its_role_says_and_a_library_after_its_file() {
         let mut child = Command::new("cat")
             .stdin(Stdio::piped())
-            .stdout(Stdio::null())
+            .stdout(Stdio::piped())
             .spawn()
             .expect("the program cat");
         let pid = child.id();
+        // Its code is there once it answers, and not yet when it was started.
+        child.stdin.as_mut().expect("its input").write_all(b"x").expect("a byte in");
+        child.stdout.as_mut().expect("its output").read_exact(&mut [0]).expect("a byte out");
         let maps = fs::read_to_string(format!("/proc/{pid}/maps")).expect("its maps");
         let program = fs::read_link(format!("/proc/{pid}/exe")).expect("its program");
         let maps = Mapping::all(&maps);
