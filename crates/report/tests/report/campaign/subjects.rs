@@ -2,6 +2,7 @@
 
 use hopbench_model::{Cell, NodeSettings, Path, Proof, Reference, Subject};
 use hopbench_report::campaign::Screen;
+use hopbench_report::comparison::CaseState;
 
 use super::fixture::{self, Made, Noise};
 use super::{mesh, render, summary};
@@ -15,8 +16,8 @@ fn named(path: &str, subject: &str) -> String {
 }
 
 /// A run through proxies with every path as `old` and as `new` has it, which is far slower.
-fn compared() -> Made {
-    let Made { mut run, records } = mesh::mesh(2);
+fn compared(rounds: u32) -> Made {
+    let Made { mut run, records } = mesh::mesh(rounds);
     let plan = &mut run.plan;
     plan.baseline = None;
     let node = NodeSettings { envoy: Some("/y/envoy".to_owned()), ..NodeSettings::default() };
@@ -62,7 +63,7 @@ fn compared() -> Made {
 
 #[test]
 fn every_subject_says_what_it_had() {
-    let made = compared();
+    let made = compared(2);
     let old = format!("old: as the testbed has it, read back as {OLD}");
     let new = format!("new: envoy /y/envoy, read back as {NEW}");
     let told = |made: &Made| {
@@ -88,7 +89,7 @@ fn every_subject_says_what_it_had() {
 
 #[test]
 fn each_hop_adds_what_it_does_with_the_first_subject_and_the_title_says_so() {
-    let (plain, both) = (mesh::mesh(2), compared());
+    let (plain, both) = (mesh::mesh(2), compared(2));
     let screen = |made: &Made| Screen { height: 200, ..Screen::default() }.text(&summary(made));
     let below = |screen: &str, title: &str| -> Vec<String> {
         let title = format!("\neach hop adds, bridge@a to bridge@b, direct{title}\n");
@@ -104,4 +105,24 @@ fn each_hop_adds_what_it_does_with_the_first_subject_and_the_title_says_so() {
         let name = format!("bridge@a → bridge@b, direct, subject {subject} at rate=100");
         assert_eq!(all.iter().filter(|one| one.name() == name).count(), 1, "{name}");
     }
+}
+
+#[test]
+fn a_bound_is_about_all_rounds_together() {
+    let mut made = compared(40);
+    made.run.plan.subjects[1].bounds.insert("throughput".to_owned(), 0.05);
+    let is_bulk = |workload: &str, path: &str| workload == "bulk" && path.starts_with("none.");
+    made.records.retain(|record| is_bulk(&record.workload, &record.path));
+    let state = |made: &Made| {
+        let said = summary(made);
+        let cases = &said.run.subjects[1].bounds[0].cases;
+        cases.iter().find(|case| case.cell.contains("none.new")).map(|case| case.state)
+    };
+    assert_eq!(state(&made), Some(CaseState::Kept));
+    // In four rounds of 40 it carries a third, which no median shows.
+    let bad = |round: u32| round % 10 == 2;
+    for record in made.records.iter_mut().filter(|one| one.path == "none.new" && bad(one.round)) {
+        *record.metrics.get_mut("received_bits_per_s").unwrap() /= 3.0;
+    }
+    assert_eq!(state(&made), Some(CaseState::Unseen));
 }
