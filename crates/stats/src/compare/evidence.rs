@@ -95,7 +95,7 @@ pub fn paired_rates<P: Into<RoundPair> + Copy>(pairs: &[P]) -> Result<Evidence, 
         return Err(NoRatio::Pair(pair));
     }
     let zeros = Zeros::of(&pairs);
-    if zeros.is_some() && pairs.iter().all(|pair| pair.mean_baseline() == 0.0) {
+    if zeros.is_some() && pairs.iter().all(|pair| pair.baselines().all(|rate| rate == 0.0)) {
         return Err(NoRatio::Pair(0));
     }
     pairs.retain(|pair| !pair.is_nothing());

@@ -22,9 +22,10 @@ impl RoundPair {
         std::iter::once(self.value).chain(self.baselines())
     }
 
-    /// The logarithm of the ratio of all rounds together: of that of the means and that of the
-    /// harmonic means the one that is nearer to 0. A far figure moves one of them without bound, and
-    /// the other by no more than its share of the rounds. Infinite where the path is always 0.
+    /// The logarithm of the ratio of all rounds together. There is a ratio of the means and one of
+    /// the harmonic means, and the one nearer to 1 counts. A far figure moves one of them without
+    /// bound, and the other by no more than its share of the rounds. The logarithm is infinite if
+    /// the path is always 0.
     pub(super) fn log_together(rounds: &[Self]) -> f64 {
         let means = Self::log_of_sums(rounds, |figure| figure);
         let harmonic = -Self::log_of_sums(rounds, f64::recip);
@@ -44,11 +45,6 @@ impl RoundPair {
         };
         let value: f64 = rounds.iter().map(|pair| size(pair.value)).sum();
         value.ln() - rounds.iter().map(baseline).sum::<f64>().ln()
-    }
-
-    /// The mean of the baseline's figures.
-    pub(super) fn mean_baseline(self) -> f64 {
-        self.twin.map_or(self.baseline, |twin| f64::midpoint(self.baseline, twin))
     }
 
     /// Whether all of it has a logarithm.

@@ -6,7 +6,6 @@ mod live;
 use hopbench_analysis::Summary;
 
 use super::facts::Fact;
-use super::tables::legend;
 use super::text::shortened;
 use super::whole::Answer;
 use crate::WIDTH;
@@ -63,8 +62,8 @@ impl Screen<'_> {
         let tables: Vec<Layout<'_>> =
             answer.tables.iter().map(|table| Layout::of(table, width)).collect();
         let has_intervals = tables.iter().any(Layout::has_intervals);
-        let legend = legend(&answer.tables, has_intervals);
-        below.extend(packed(&legend, width).into_iter().take(LEGEND_LINES));
+        let legend = packed(&answer.legend(has_intervals), width);
+        below.extend(legend.into_iter().take(LEGEND_LINES));
         for Fact { label, text } in &answer.facts {
             below.extend(labelled(label, text, FACT_LINES, width));
         }

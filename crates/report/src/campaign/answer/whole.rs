@@ -14,8 +14,6 @@ pub(crate) struct Answer {
     pub(crate) head: Head,
     /// The figures: of workloads, of searches, of what each hop adds.
     pub(crate) tables: Vec<Table>,
-    /// What is better, and what the signs mean.
-    pub(crate) legend: Vec<String>,
     /// Costs and limits, a line each.
     pub(crate) facts: Vec<Fact>,
     /// What a reader must know, the worst first.
@@ -30,10 +28,14 @@ impl Answer {
         tables.extend(tables::hops(summary));
         Self {
             head: Head::of(summary),
-            legend: tables::legend(&tables, true),
             tables,
             facts: facts::costs(summary).into_iter().chain(facts::limits(summary)).collect(),
             notes: notes::all(summary),
         }
+    }
+
+    /// What is better, and what the signs mean. `has_intervals`: differences are shown with theirs.
+    pub(crate) fn legend(&self, has_intervals: bool) -> Vec<String> {
+        tables::legend(&self.tables, has_intervals)
     }
 }

@@ -22,8 +22,9 @@ pub(super) fn blocks(summary: &Summary) -> Vec<Block> {
         _ => "Each path with every subject, beside the first one",
     };
     answer.tables.iter().for_each(|one| blocks.extend(table(one, caption)));
-    if !answer.legend.is_empty() {
-        blocks.push(Block::note(answer.legend.join("; ")));
+    let legend = answer.legend(true);
+    if !legend.is_empty() {
+        blocks.push(Block::note(legend.join("; ")));
     }
     let mut lines: Vec<Line> =
         answer.facts.iter().map(|fact| Line::named(fact.label, &fact.text)).collect();
