@@ -101,12 +101,15 @@ pub fn read(
     let draft = yaml::load(text, &mut problems)
         .and_then(|root| resolve(&root, vocabularies, overrides, &mut problems));
     let resolved = match draft {
-        Some(Draft { resolved, pairs, unsaid_windows }) if problems.count() == 0 => {
+        Some(Draft { resolved, pairs, unsaid_windows, is_default }) if problems.count() == 0 => {
             let Resolved { plan, notes, secrets, .. } = resolved;
             let text = secrets.redact(text);
             only::keep(plan, &overrides.only, &mut problems).map(|plan| {
                 let mut plan =
                     if plan.subjects.is_empty() { plan } else { subjects::split(plan, pairs) };
+                if is_default {
+                    rounds::leave_searches(&mut plan);
+                }
                 // Last, since they depend on how many cells there are.
                 windows::fill(&mut plan, &unsaid_windows);
                 Resolved { plan, notes, secrets, text }
@@ -123,6 +126,8 @@ struct Draft {
     /// Whether what others are compared with is measured twice.
     pairs: bool,
     unsaid_windows: UnsaidWindows,
+    /// Whether the budget is the one that nobody said.
+    is_default: bool,
 }
 
 fn resolve(
@@ -140,7 +145,7 @@ fn resolve(
         problems,
     )?;
     let name = name(root, &fields, problems);
-    let Extent { rounds, budget_ns, stop, is_short } =
+    let Extent { rounds, budget_ns, stop, is_short, is_default } =
         rounds::read(&fields, (overrides.rounds, overrides.budget), problems);
     let seed = fields.parsed("seed", "a whole number up to 18446744073709551615", problems);
     let seed = overrides.seed.or(seed).unwrap_or(overrides.new_seed);
@@ -246,7 +251,7 @@ fn resolve(
         .chain(subjects::alike(&plan.subjects));
     let notes = idle.into_iter().chain(notes).chain(of_subjects).collect();
     let resolved = Resolved { plan, notes, secrets, text: String::new() };
-    Some(Draft { resolved, pairs, unsaid_windows })
+    Some(Draft { resolved, pairs, unsaid_windows, is_default })
 }
 
 fn name(root: &Node, fields: &Fields<'_>, problems: &mut Problems) -> Option<String> {

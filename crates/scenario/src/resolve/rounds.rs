@@ -1,5 +1,5 @@
 //! The number of rounds: `rounds: 3` for every cell, `budget: 2m30s` for as many as fit, or with
-//! `stop:` as many as each needs.
+//! `stop:` as many as each needs. A scenario that says none of them has a budget.
 //!
 //! ```yaml
 //! stop: {ci: 2%, metric: throughput, min-rounds: 3, max-rounds: 20, budget: 10m}
@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 
 use hopbench_load::{OPEN_LOOP, WORKLOADS, metrics, workload};
 use hopbench_model::units::Span;
-use hopbench_model::{COMMON_METRICS, Job, Nanos, Point, ROUNDS, SECOND, StopRule};
+use hopbench_model::{COMMON_METRICS, Job, Nanos, Plan, Point, ROUNDS, SECOND, StopRule};
 use hopbench_stats::FEWEST_TO_STOP;
 
 use crate::document::fields::Fields;
@@ -25,8 +25,12 @@ pub(crate) const MIN_ROUNDS: u32 = FEWEST_TO_STOP as u32;
 pub(crate) const MAX_ROUNDS: u32 = 20;
 /// Metrics that have a word; the others are called as in the records.
 pub(crate) const METRICS: &[&str] = &["throughput", "p50", "p90", "p99", "p999"];
-/// Rounds where the scenario says none.
-const DEFAULT_ROUNDS: u32 = 3;
+/// The budget where neither the scenario nor the command line says how long a run goes on. A few
+/// long rounds find differences that are not there, where a machine has two states: *Few rounds* in
+/// docs/method.md. The quickstart decides its 34 cells in this time.
+pub(crate) const DEFAULT_BUDGET: Span = Span(150 * SECOND);
+/// The rounds of a plan that has searches only: `equal-load` measures at each load no more often.
+const ROUNDS_OF_SEARCHES: u32 = 3;
 /// Half the width of an interval, as a share.
 const WIDTH: RangeInclusive<f64> = 0.001..=0.5;
 
@@ -43,6 +47,8 @@ pub(crate) struct Extent {
     /// Whether trials are short where nothing says how long they are: also with `--rounds` in place
     /// of the scenario's budget.
     pub(crate) is_short: bool,
+    /// Whether the budget is the one that nobody said.
+    pub(crate) is_default: bool,
 }
 
 /// Reads what a scenario says of it, or the command line: `--rounds` and `--budget`.
@@ -69,16 +75,39 @@ pub(crate) fn read(
     if let Some(budget) = over_budget.filter(|budget| !is_budget(budget)) {
         problems.add(At::default(), "--budget", format!("`{budget}`"), BUDGET);
     }
+    let is_said = !said.is_empty() || over_rounds.is_some() || over_budget.is_some();
+    let is_default = !is_said && has_rounds(fields);
+    let budget = budget.or(is_default.then_some(DEFAULT_BUDGET));
     let is_short = over_budget.is_some() || budget.is_some();
-    let of_rounds = |rounds| Extent { rounds, budget_ns: None, stop: None, is_short };
+    let of_rounds = |rounds| Extent { rounds, budget_ns: None, stop: None, is_short, is_default };
     let of_budget = |budget: Span| Extent { budget_ns: Some(budget.0), ..of_rounds(1) };
     match (over_rounds, over_budget, stop) {
         (Some(rounds), ..) => of_rounds(rounds),
         (None, Some(budget), _) => of_budget(budget),
         (None, None, Some((rounds, rule))) => Extent { stop: Some(rule), ..of_rounds(rounds) },
         (None, None, None) => {
-            budget.map_or_else(|| of_rounds(rounds.unwrap_or(DEFAULT_ROUNDS)), of_budget)
+            budget.map_or_else(|| of_rounds(rounds.unwrap_or(ROUNDS_OF_SEARCHES)), of_budget)
         }
+    }
+}
+
+/// Takes the budget that nobody said from a plan of which `--only` left searches alone: it is for
+/// rounds, and would end the searches.
+pub(crate) fn leave_searches(plan: &mut Plan) {
+    if !plan.has_rounds() {
+        (plan.budget_ns, plan.rounds) = (None, ROUNDS_OF_SEARCHES);
+    }
+}
+
+/// Whether a workload is measured in rounds: one that has no `search`.
+fn has_rounds(fields: &Fields<'_>) -> bool {
+    let is_searched = |workload: &Node| match &workload.kind {
+        Kind::Map(keys) => keys.iter().any(|(key, _)| key.text == "search"),
+        _ => false,
+    };
+    match fields.get("workloads").map(|node| &node.kind) {
+        Some(Kind::Map(workloads)) => workloads.iter().any(|(_, node)| !is_searched(node)),
+        _ => false,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Keys of how sure figures are to be: `stop`, `a-a`, `minimum-effect`.
+//! Keys of how sure figures are to be: `rounds`, `budget`, `stop`, `a-a`, `minimum-effect`.
 
 use hopbench_model::{Plan, SECOND, StopRule};
 use hopbench_scenario::Overrides;
@@ -46,6 +46,12 @@ fn rounds_go_on_until_enough_is_known() {
     assert_eq!(said, "--rounds: found `0`, expected 1 to 1000");
 }
 
+/// Warm-up and window of the first workload, ms.
+fn times(plan: &Plan) -> (u64, u64) {
+    let timing = plan.points[0].job.timing;
+    (timing.warmup_ns / 1_000_000, timing.window_ns / 1_000_000)
+}
+
 #[test]
 fn a_budget_makes_trials_short_and_their_number_open() {
     let of = |keys: &str, over: &Overrides| resolved(&with(keys), over).plan;
@@ -53,10 +59,6 @@ fn a_budget_makes_trials_short_and_their_number_open() {
     let budget = of("budget: 2m30s", &none);
     assert_eq!((budget.rounds, budget.most_rounds()), (1, 1000));
     assert_eq!((budget.budget_ns, budget.stop), (Some(150 * SECOND), None));
-    let times = |plan: &Plan| {
-        let timing = plan.points[0].job.timing;
-        (timing.warmup_ns / 1_000_000, timing.window_ns / 1_000_000)
-    };
     assert_eq!(times(&of("budget: 90", &none)), (10, 120));
     assert_eq!(times(&of("budget: 90\ntime: 1s\nwarmup: 300ms", &none)), (300, 1000));
     let usual = times(&of("rounds: 3", &none));
@@ -85,6 +87,67 @@ fn a_budget_makes_trials_short_and_their_number_open() {
     let over = Overrides { budget: "10ms".parse().ok(), ..none };
     let said = lines(&try_with(&with("rounds: 3"), &over).expect_err("too short"));
     assert_eq!(said, "--budget: found `10ms`, expected a time from 1s on, like 10m");
+}
+
+#[test]
+fn a_run_of_which_nobody_says_how_long_it_is_has_a_budget() {
+    let of = |keys: &str, over: &Overrides| resolved(&with(keys), over).plan;
+    let none = Overrides::default();
+    let default = of("seed: 1", &none);
+    // One cell: with windows of 120 ms there would be too many rounds.
+    assert_eq!((default.budget_ns, times(&default)), (Some(150 * SECOND), (10, 130)));
+    assert_eq!(default, of("seed: 1\nbudget: 2m30s", &none), "as if the scenario said so");
+    // What is said of trials stays, as with any budget.
+    for (keys, expected) in [
+        ("time: 2s", (10, 2000)),
+        ("warmup: 300ms", (300, 120)),
+        ("time: 2s\nwarmup: 300ms", (300, 2000)),
+    ] {
+        let plan = of(keys, &none);
+        assert_eq!((plan.budget_ns, times(&plan)), (Some(150 * SECOND), expected), "{keys}");
+    }
+    // Whoever says one of the three, has that.
+    let rounds = of("rounds: 3", &none);
+    assert_eq!((rounds.rounds, rounds.budget_ns, times(&rounds)), (3, None, (1000, 10_000)));
+    let rule = of("stop: {ci: 2%}", &none);
+    assert_eq!((rule.stop.is_some(), rule.budget_ns, times(&rule)), (true, None, (1000, 10_000)));
+    let over = Overrides { rounds: Some(4), ..none.clone() };
+    let rounds = of("seed: 1", &over);
+    assert_eq!((rounds.rounds, rounds.budget_ns, times(&rounds)), (4, None, (1000, 10_000)));
+    let over = Overrides { budget: "30s".parse().ok(), ..none };
+    assert_eq!(of("seed: 1", &over).budget_ns, Some(30 * SECOND));
+}
+
+/// The budget that nobody said is for rounds: searches end when they have found something.
+#[test]
+fn searches_alone_have_no_budget_that_nobody_said() {
+    let found = "find: {rr: , search: {slo: {p99: 5ms, rates: 100..50000}}}";
+    let of = |keys: &str, workloads: &str, only: &[&str]| {
+        let text = format!(
+            "name: x\n{keys}paths: {{p: host@a -> host@b}}\nworkloads: {{{workloads}}}\n"
+        );
+        let only = only.iter().map(|filter| (*filter).to_owned()).collect();
+        resolved(&text, &Overrides { only, ..Overrides::default() }).plan
+    };
+    let is_short = |plan: &Plan| {
+        let search = plan.points[0].search.as_ref();
+        search.is_some_and(|search| search.short.is_some())
+    };
+    let alone = of("", found, &[]);
+    assert_eq!((alone.budget_ns, alone.rounds, times(&alone)), (None, 3, (1000, 10_000)));
+    assert_eq!(alone, of("rounds: 3\n", found, &[]));
+    // Beside rounds, their trials are as short as with any budget.
+    let both = format!("{found}, ask: rr");
+    let beside = of("", &both, &[]);
+    assert_eq!((beside.budget_ns, is_short(&beside)), (Some(150 * SECOND), true));
+    assert_eq!(beside, of("budget: 2m30s\n", &both, &[]));
+    // The same trials, but nothing that ends them.
+    let left = of("", &both, &["workload=find"]);
+    assert_eq!((left.budget_ns, left.rounds, is_short(&left)), (None, 3, true));
+    assert_eq!(left.points, beside.points[..1]);
+    let said = of("budget: 2m30s\n", &both, &["workload=find"]);
+    assert_eq!(said.budget_ns, Some(150 * SECOND));
+    assert_eq!(of("", &both, &["workload=ask"]).budget_ns, Some(150 * SECOND));
 }
 
 #[test]

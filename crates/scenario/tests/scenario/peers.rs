@@ -19,8 +19,8 @@ fn refused(workload: &str) -> String {
 
 #[test]
 fn every_point_has_another_one_for_each_tool() {
-    let text = with("{stream: {connections: [1, 4], size: 1KiB}, peer: iperf3}");
-    let plan = plan(&text);
+    let workload = with("{stream: {connections: [1, 4], size: 1KiB}, peer: iperf3}");
+    let plan = plan(&format!("rounds: 3\n{workload}"));
     let [ours, theirs] = [0, 2].map(|from| &plan.points[from..from + 2]);
     for (our, their) in ours.iter().zip(theirs) {
         let peer = Peer { tool: "iperf3".to_owned(), of: "w".to_owned() };
