@@ -19,6 +19,7 @@ use serde_json::{Map, Value, json};
 
 use crate::http::HTTP_KEYS;
 use crate::resolve::DEFAULT_KEYS;
+use crate::resolve::rounds::DEFAULT_BUDGET;
 use crate::vocabulary::{Vocabularies, Vocabulary};
 use crate::workload::flags::{Flag, Sort, command, common, flags};
 use parts::{NAME, NODE, NUMBER, QUANTITY, SWEEP, described, share};
@@ -40,17 +41,17 @@ pub fn schema(vocabularies: &Vocabularies) -> Value {
             "budget".to_owned(),
             described(
                 stop::budget(),
-                "Time for the rounds, or for searches alone; trials are then short; or rounds, or \
-                 stop",
+                &format!(
+                    "Time for the rounds, or for searches alone; trials are then short; or rounds, \
+                     or stop; {} for the rounds where none of them is said",
+                    DEFAULT_BUDGET.brief()
+                ),
             ),
         ),
         (
             "rounds".to_owned(),
             described(
-                json!({
-                    "type": "integer", "minimum": ROUNDS.start(), "maximum": ROUNDS.end(),
-                    "default": 3,
-                }),
+                json!({"type": "integer", "minimum": ROUNDS.start(), "maximum": ROUNDS.end()}),
                 "Passes over all cells, in random order; or budget, or stop",
             ),
         ),

@@ -405,6 +405,21 @@ fn the_command_line_changes_the_plan() {
 }
 
 #[test]
+fn how_long_a_run_goes_on_is_told_where_nobody_said_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("x.yaml");
+    let text = "name: x\npaths: {p: host@a -> host@b}\nworkloads: {w: {rr: {}}}\n";
+    fs::write(&file, text).expect("a scenario");
+    let file = file.to_str().expect("a path");
+    let words = ran(&["plan", file]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains(" budget 2m30s for the rounds seed "), "{words}");
+    // So many long rounds, whoever wants them.
+    let page = ran(&["plan", file, "--rounds", "3"]).stdout;
+    assert!(page.starts_with("x: 1 cell in 3 rounds = 3 trials, about "), "{page}");
+    assert!(!page.contains("2m30s"), "{page}");
+}
+
+#[test]
 fn what_is_wrong_is_told_at_once_and_nothing_is_printed() {
     let dir = tempfile::tempdir().expect("a folder");
     let file = dir.path().join("bad.yaml");

@@ -454,6 +454,9 @@ fn every_key_is_described() {
         described(workload, &schema["$defs"][workload]["properties"], 11);
     }
     described("the scenario", &schema["properties"], 18);
+    let extent = &schema["properties"];
+    let budget = extent["budget"]["description"].as_str().expect("a description");
+    assert!(budget.contains("2m30s") && extent["rounds"]["default"].is_null(), "{budget}");
     described("stop", &schema["properties"]["stop"]["properties"], 5);
     let search = &schema["$defs"]["search"]["properties"];
     described("search", search, 6);
