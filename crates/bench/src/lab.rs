@@ -16,6 +16,8 @@ pub(crate) use rootless::enter as become_root_somewhere;
 
 /// The client's address in the lab.
 pub(crate) const CLIENT_ADDRESS: &str = "10.71.0.1";
+/// Another one of the client's: each address has its own local ports.
+pub(crate) const OTHER_CLIENT_ADDRESS: &str = "10.71.0.3";
 /// The server's address in the lab.
 pub(crate) const SERVER_ADDRESS: &str = "10.71.0.2";
 
@@ -62,14 +64,17 @@ impl Lab {
         let fabric = lab.names[0].clone();
         ip(&["-n", &fabric, "link", "add", "br0", "type", "bridge"])?;
         ip(&["-n", &fabric, "link", "set", "br0", "up"])?;
-        for (end, address) in [(End::Client, CLIENT_ADDRESS), (End::Server, SERVER_ADDRESS)] {
+        let of_client = [CLIENT_ADDRESS, OTHER_CLIENT_ADDRESS];
+        for (end, addresses) in [(End::Client, &of_client[..]), (End::Server, &[SERVER_ADDRESS])] {
             let (port, name) = (format!("port-{}", end.letter()), lab.name(end));
             ip(&[
                 "-n", &fabric, "link", "add", &port, "type", "veth", "peer", "name", "eth0",
                 "netns", &name,
             ])?;
             ip(&["-n", &fabric, "link", "set", &port, "master", "br0", "up"])?;
-            ip(&["-n", &name, "addr", "add", &format!("{address}/24"), "dev", "eth0"])?;
+            for address in addresses {
+                ip(&["-n", &name, "addr", "add", &format!("{address}/24"), "dev", "eth0"])?;
+            }
             ip(&["-n", &name, "link", "set", "eth0", "up"])?;
             // Pairs of 10 000 connections follow each other faster than closed ones are forgotten
             // (60 s), and come faster than they are accepted. Once half of the local ports rest,

@@ -65,6 +65,7 @@ pub(crate) fn rows() -> Vec<Row> {
         grpc::rate(Pacing::Spin, grpc::SPIN),
         memory::idle::row(),
         memory::connections::row(),
+        memory::many::row(),
         start::row(),
         profile::stream(),
         profile::rr(),

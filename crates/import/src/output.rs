@@ -214,6 +214,7 @@ fn job(stated: &Stated) -> Job {
         schedule: Schedule::Closed,
         engine: EngineKind::Epoll,
         connections: stated.connections.unwrap_or(0),
+        local_addresses: Vec::new(),
         threads: 0,
         pacing: Pacing::Sleep,
         client_cpus: None,

@@ -249,6 +249,7 @@ fn trial(context: &TargetContext) -> Context {
         schedule: Schedule::Closed,
         engine: EngineKind::Epoll,
         connections: 1,
+        local_addresses: Vec::new(),
         threads: context.threads.max(1),
         pacing: Pacing::Sleep,
         client_cpus: None,

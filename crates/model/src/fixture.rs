@@ -21,6 +21,7 @@ pub fn job(workload: &str, params: impl Into<Params>) -> Job {
         schedule: Schedule::Closed,
         engine: EngineKind::Epoll,
         connections: 1,
+        local_addresses: Vec::new(),
         threads: 1,
         pacing: Pacing::Sleep,
         client_cpus: None,

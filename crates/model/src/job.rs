@@ -4,6 +4,7 @@ mod kind;
 mod params;
 
 use std::fmt;
+use std::net::IpAddr;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -34,6 +35,9 @@ pub struct Job {
     pub engine: EngineKind,
     /// Connections (or datagram flows) over all threads; at least 1.
     pub connections: u32,
+    /// Addresses of the client that its connections have in turn; none: the kernel picks one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub local_addresses: Vec<IpAddr>,
     /// Threads of the generator; at least 1. The `threads` engine takes one a connection.
     pub threads: u32,
     /// How the gaps of a schedule are spent.
@@ -335,6 +339,14 @@ impl Job {
             self.threads.to_string(),
             "at most one thread a connection; raise --connections",
         );
+        if let Some(local) = self.local_addresses.first() {
+            unless(
+                self.transport() != Transport::Icmp,
+                "--local-address",
+                local.to_string(),
+                "nothing with ping, whose packets have the address that the kernel picks",
+            );
+        }
         if self.engine == EngineKind::Threads {
             unless(
                 self.connections <= 4096,

@@ -71,6 +71,7 @@ pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Resu
     }
     let (mut job, mut problems) =
         common.job.job(workload, params, scheduled.as_ref(), rand::random());
+    job.local_addresses.clone_from(&common.local_address);
     problems.extend(job.client_cpus.as_ref().and_then(absent));
     // Checked with their values, and then without them in all that is shown.
     let checked = trials(workload, &job, &common.job.engine, problems)?;

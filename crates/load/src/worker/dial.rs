@@ -1,7 +1,7 @@
 //! The sockets of flows: protocol, options, and the way to the peer.
 
 use std::io;
-use std::net::{SocketAddr, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::Duration;
 
 use hopbench_model::{Fault, Nanos, SECOND};
@@ -17,6 +17,8 @@ pub struct Dial {
     pub transport: Transport,
     /// The address to connect to.
     pub peer: SocketAddr,
+    /// Local addresses that flows have in turn; none: the kernel picks one.
+    pub local: Vec<IpAddr>,
     /// Options of each socket.
     pub options: SocketOptions,
 }
@@ -97,7 +99,20 @@ impl Dial {
             }
         };
         self.options.apply(&socket, self.transport, notes)?;
+        self.bind(&socket, flow)?;
         Ok(socket)
+    }
+
+    /// Gives the socket of flow `flow` its local address, if the job says one.
+    fn bind(&self, socket: &Socket, flow: u32) -> io::Result<()> {
+        if self.local.is_empty() {
+            return Ok(());
+        }
+        let address = self.local[flow as usize % self.local.len()];
+        let local = SocketAddr::new(address, 0);
+        let bound = socket.set_port_when_connecting().and_then(|()| socket.bind(local));
+        // Without the kind of the error: that would be explained as a lack of ports.
+        bound.map_err(|error| io::Error::other(format!("local address {address}: {error}")))
     }
 }
 

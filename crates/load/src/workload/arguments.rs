@@ -91,6 +91,7 @@ impl JobArguments {
             schedule,
             engine: self.engine.first().copied().unwrap_or(EngineKind::Epoll),
             connections: self.connections.unwrap_or(1),
+            local_addresses: Vec::new(),
             threads: self.threads,
             pacing: self.pacing,
             client_cpus,

@@ -1,14 +1,57 @@
 //! Connections that end.
 
-use std::sync::Arc;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
-use hopbench_model::{Counter, Schedule};
+use hopbench_model::{Counter, Job, Schedule};
 use serde_json::json;
 
 use crate::peers::{Peer, SMALL};
-use crate::rig::{MS, Running, until};
+use crate::rig::{MS, Running, run_client, until};
 use crate::{engines, job, run};
+
+#[test]
+fn connections_have_the_local_addresses_in_turn() {
+    let locals = [2, 3, 4].map(|last| IpAddr::from([127, 0, 0, last]));
+    for job in engines(&job(json!({}))) {
+        let clients = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&clients);
+        let peer = Peer::start(move |mut connection| {
+            // The connection ahead of the trial asks nothing.
+            if connection.request() {
+                seen.lock().unwrap().push(connection.client());
+                connection.write(SMALL);
+                while connection.request() {
+                    connection.write(SMALL);
+                }
+            }
+        });
+        let mut job = Job { connections: 6, local_addresses: locals.to_vec(), ..job };
+        job.params["url"] = json!(peer.url());
+        let measured = run(&job, peer.address);
+        assert_eq!(json!(measured.client.errors), json!({}), "{}", job.engine);
+        let mut clients = clients.lock().unwrap().clone();
+        clients.sort();
+        let twice: Vec<IpAddr> = locals.iter().flat_map(|local| [*local, *local]).collect();
+        assert_eq!(clients, twice, "{}", job.engine);
+    }
+}
+
+#[test]
+fn a_local_address_that_cannot_be_used_is_named() {
+    let peer = Peer::start(|mut connection| connection.read_to_end());
+    for (address, expected) in [
+        ("::1", "found `::1`, expected an address of IPv4"),
+        ("192.0.2.1", "local address 192.0.2.1: Cannot assign requested address"),
+    ] {
+        let mut job =
+            Job { local_addresses: vec![address.parse().unwrap()], ..job(json!({})) };
+        job.params["url"] = json!(peer.url());
+        let fault = run_client(&job, peer.address).err().map(|fault| fault.to_string());
+        assert!(fault.as_ref().is_some_and(|said| said.contains(expected)), "{fault:?}");
+    }
+}
 
 #[test]
 fn a_connection_closed_at_rest_costs_no_request() {

@@ -1,7 +1,7 @@
 //! Servers that behave in ways that ours does not, each connection in a thread.
 
 use std::io::{BufRead, BufReader, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -81,6 +81,11 @@ impl Connection {
     /// The socket, if nothing of it was read yet.
     pub(crate) fn into_stream(self) -> TcpStream {
         self.0.into_inner()
+    }
+
+    /// The client's address.
+    pub(crate) fn client(&self) -> IpAddr {
+        self.0.get_ref().peer_addr().unwrap().ip()
     }
 
     /// Reads until the client closes the connection.

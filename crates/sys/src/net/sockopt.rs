@@ -46,6 +46,16 @@ impl Socket {
         Ok((self.0.send_buffer_size()?, self.0.recv_buffer_size()?))
     }
 
+    /// Has a port chosen by the connection, and not by [`Socket::bind`] with port 0
+    /// (`IP_BIND_ADDRESS_NO_PORT`). So one address has as many connections to each peer as there
+    /// are ports.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn set_port_when_connecting(&self) -> io::Result<()> {
+        self.set_int(libc::SOL_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1)
+    }
+
     /// Wakes a reader only when `bytes` are there, or the stream ended (`SO_RCVLOWAT`).
     ///
     /// # Errors

@@ -5,9 +5,10 @@ use anyhow::{Context, Result, bail};
 use crate::bench::target::{Kind, Target};
 use crate::bench::{Bench, Figures, ours};
 use crate::lab::End;
-use crate::process::{Invocation, clock, interrupt, memory};
+use crate::process::Invocation;
 use crate::row::Row;
 use crate::row::goal::{Goal, Reach};
+use crate::rows::memory::run_to_end;
 
 const FEW: u32 = 10;
 const MANY: u32 = 10_000;
@@ -42,18 +43,8 @@ fn peak(bench: &Bench, connections: u32) -> Result<f64> {
     // 10 000 requests wait for one nginx: an answer may take longer than the usual patience.
     let words = format!("{} --timeout 20s", ours::closed_words(connections));
     let words = ours::http_words(&nginx.url(), &bench.time(), &words);
-    let mut client =
-        bench.start(&Invocation { files: Some(FILES), ..bench.ours(End::Client, &words) })?;
-    let mut peak = None;
-    while !client.ended()? {
-        // The mark only grows; the last reading before the end is the answer.
-        if let Ok(bytes) = memory::bytes(&client, memory::MemoryKind::Peak) {
-            peak = Some(bytes);
-        }
-        interrupt::check()?;
-        clock::sleep(interrupt::SLICE);
-    }
-    let finished = client.finish(bench.limit())?;
+    let client = Invocation { files: Some(FILES), ..bench.ours(End::Client, &words) };
+    let (finished, peak) = run_to_end(bench, &client)?;
     let accepted = nginx.served()?.connections;
     let (said, _) = nginx.stop()?;
     ours::parse(&finished.stdout)
@@ -61,5 +52,5 @@ fn peak(bench: &Bench, connections: u32) -> Result<f64> {
     if accepted < f64::from(connections) {
         bail!("nginx accepted {accepted} connections of {connections}{said}");
     }
-    peak.context("the memory of hopbench was never seen")
+    Ok(peak)
 }

@@ -1,5 +1,7 @@
 //! The flags that every workload has by hand: those of its job, and those of the connection.
 
+use std::net::IpAddr;
+
 use clap::Args;
 use hopbench_load::JobArguments;
 use hopbench_model::{CpuSet, Problem};
@@ -20,6 +22,10 @@ pub(in crate::cmd) struct Common {
     /// Only IPv6 addresses
     #[arg(short = '6', long, help_heading = "Connection")]
     ipv6: bool,
+    /// Addresses of this machine that connections have in turn: each has its own ports, so more
+    /// than 64000 connections can be opened
+    #[arg(long, value_name = "ADDRESS", help_heading = "Connection", value_delimiter = ',')]
+    pub(in crate::cmd) local_address: Vec<IpAddr>,
     #[command(flatten)]
     pub(in crate::cmd) token: TokenArgs,
 }

@@ -114,7 +114,12 @@ fn event_loop<'a>(
 /// TCP to a broadcast address: refused without a packet.
 fn dial() -> Dial {
     let peer = "255.255.255.255:9".parse().unwrap();
-    Dial { transport: Transport::Tcp, peer, options: SocketOptions::default() }
+    Dial {
+        transport: Transport::Tcp,
+        peer,
+        local: Vec::new(),
+        options: SocketOptions::default(),
+    }
 }
 
 /// A window of load from now on.
