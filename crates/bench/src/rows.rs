@@ -65,6 +65,8 @@ pub(crate) fn rows() -> Vec<Row> {
         grpc::rate(Pacing::Spin, grpc::SPIN),
         memory::idle::row(),
         memory::connections::row(),
+        memory::tls::row(),
+        memory::streams::row(),
         memory::many::row(),
         start::row(),
         profile::stream(),
@@ -137,8 +139,9 @@ mod tests {
                 "http-rate-exact-spin",
                 "grpc-rate-sleep",
                 "grpc-rate-spin",
+                "memory-many",
             ];
-            let asked = if figure == "lateness_p99_ns" { 4 } else { 2 };
+            let asked = if figure == "lateness_p99_ns" { 5 } else { 2 };
             assert_eq!(rows, expected[..asked], "{figure}");
         }
     }

@@ -2,13 +2,13 @@
 
 use anyhow::{Context, Result, bail};
 
+use super::run_to_end;
 use crate::bench::target::{Kind, Target};
 use crate::bench::{Bench, Figures, ours};
 use crate::lab::End;
 use crate::process::Invocation;
 use crate::row::Row;
 use crate::row::goal::{Goal, Reach};
-use crate::rows::memory::run_to_end;
 
 const FEW: u32 = 10;
 const MANY: u32 = 10_000;

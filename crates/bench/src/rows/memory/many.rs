@@ -1,19 +1,14 @@
 //! 100 000 connections on one machine, each with a request a second.
 
 use anyhow::Result;
-use hopbench_model::Pacing;
 
-use crate::bench::target::OURS_PORT;
+use super::BothEnds;
 use crate::bench::{Bench, Figures, ours};
-use crate::lab::{CLIENT_ADDRESS, End, OTHER_CLIENT_ADDRESS, SERVER_ADDRESS};
-use crate::process::{Invocation, memory};
+use crate::lab::{CLIENT_ADDRESS, OTHER_CLIENT_ADDRESS};
 use crate::row::Row;
 use crate::row::goal::{Goal, Reach};
-use crate::rows::memory::run_to_end;
 
 const CONNECTIONS: u32 = 100_000;
-/// Sockets, and a few files beside them.
-const FILES: u64 = 100_500;
 
 const GIB: f64 = 1_073_741_824.0;
 const GOALS: &[Goal] = &[
@@ -40,29 +35,15 @@ pub(crate) fn row() -> Row {
 }
 
 fn ours(bench: &Bench) -> Result<Figures> {
-    let at = |end, words: &str| Invocation {
-        files: Some(FILES),
-        ..bench.ours(end, &crate::bench::split(words))
-    };
-    let serve = format!("serve --insecure --port {OURS_PORT} --max-flows {CONNECTIONS}");
-    let server = bench.serve(&at(End::Server, &serve), OURS_PORT)?;
-    // Of the agent as a participant: a target for everybody bounds what strangers hold.
     let words = format!(
-        "{} --insecure --timeout 20s --local-address {CLIENT_ADDRESS},{OTHER_CLIENT_ADDRESS}",
-        ours::rate_words(CONNECTIONS, CONNECTIONS.into(), Pacing::Sleep)
+        "--schedule rate --rate {CONNECTIONS} --local-address \
+         {CLIENT_ADDRESS},{OTHER_CLIENT_ADDRESS}"
     );
-    let url = format!("http://{SERVER_ADDRESS}:{OURS_PORT}/?size=16");
-    let words = ours::http_words(&url, &bench.time(), &words).join(" ");
-    let (client, client_bytes) = run_to_end(bench, &at(End::Client, &words))?;
-    let server_bytes = memory::bytes(&server, memory::MemoryKind::Peak)?;
-    server.stop()?;
-    let record = ours::parse(&client.stdout)?;
+    let ends = BothEnds::run(bench, ("http", "/?size=16"), CONNECTIONS, &words)?;
+    let completed_per_s = ours::metric(&ends.record, "completed_per_s")?;
     Ok(Figures::from([
-        ("bytes", client_bytes + server_bytes),
-        ("lateness_p99_ns", ours::latency(&record, "lateness_ns")?.p99 as f64),
-        (
-            "achieved_share",
-            ours::metric(&record, "completed_per_s")? / f64::from(CONNECTIONS),
-        ),
+        ("bytes", ends.client_bytes + ends.target_bytes),
+        ("lateness_p99_ns", ours::latency(&ends.record, "lateness_ns")?.p99 as f64),
+        ("achieved_share", completed_per_s / f64::from(CONNECTIONS)),
     ]))
 }
