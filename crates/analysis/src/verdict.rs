@@ -62,8 +62,8 @@ impl Verdict {
         Self { more_rounds, more_s, ..Self::plain(Outcome::NotDecided, NOT_DECIDED, text) }
     }
 
-    /// Most rounds, or `what` else was compared, are the same, of a ratio between these ends, and all
-    /// together are not.
+    /// Most rounds, or `what` else was compared, are the same, of a ratio between these ends, and
+    /// all together are not.
     pub(crate) fn uneven(ends: Option<(f64, f64)>, together: f64, what: &str) -> Self {
         let open = Self::not_decided(ends, None, None);
         let all = interval_text::change(together);

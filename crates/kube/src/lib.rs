@@ -3,7 +3,7 @@
 //! ```text
 //!   plan ────► placement: pods, Services ─┐
 //!   cluster ─► discovery ─► assigned ─────┴► blueprint: objects ─► provision ─► session ─► cleanup
-//!                                                                               route, control, proof
+//!                                                            session: route, control, proof
 //! ```
 //!
 //! - [`Cluster`]: the testbed; [`access`]: the connection to the API server; [`image`]: the image

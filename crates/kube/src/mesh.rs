@@ -1,8 +1,8 @@
 //! The mesh of a run: sidecars and gateways that pods get, what they do, and what they count.
 //!
 //! ```text
-//!   placement: which proxies ─► envoy: containers ──────────────────┐
-//!                listeners: what they do ─► bootstraps ─────────────┴► waves: pods ─► admin: counters
+//!   placement: which proxies ─► envoy: containers ──────────┐
+//!                listeners: what they do ─► bootstraps ─────┴► waves: pods ─► admin: counters
 //! ```
 
 mod admin;

@@ -2,10 +2,10 @@
 //! a control plane.
 //!
 //! ```text
-//!   listener ─► filter chain of the route (by destination port) ─► http | tcp ─► cluster of the route
-//!                  tls: from other proxies                           │              tls: to other proxies
-//!                                                                    ├─► access_log: file, telemetry service, peers
-//!                                                                    └─► services: policy
+//!   listener ─► filter chain of the route, by port ─► http | tcp ─► cluster of the route
+//!                  tls: from other proxies              │              tls: to other proxies
+//!                                                       ├─► access_log: file, telemetry, peers
+//!                                                       └─► services: policy
 //! ```
 
 mod access_log;
@@ -59,7 +59,8 @@ impl ProxySpec {
             "stats_flush_on_admin": true,
             "overload_manager": {"resource_monitors": [extension(
                 "envoy.resource_monitors.global_downstream_max_connections",
-                "envoy.extensions.resource_monitors.downstream_connections.v3.DownstreamConnectionsConfig",
+                "envoy.extensions.resource_monitors.downstream_connections.v3.\
+                 DownstreamConnectionsConfig",
                 json!({"max_active_downstream_connections": MAX_DOWNSTREAM_CONNECTIONS}),
             )]},
         });

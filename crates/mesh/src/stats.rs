@@ -23,7 +23,8 @@ const ADMIN: &str = "admin";
 pub const STATS: &str = concat!(
     "/stats/prometheus?histogram_buckets=cumulative&filter=(%5C.(",
     "downstream_cx_(total%7Cactive)%7Cdownstream_rq_(total%7C5xx)",
-    "%7Cupstream_cx_(total%7Cactive%7Cconnect_fail%7Cconnect_ms%7Coverflow%7Cdestroy_remote_with_active_rq)",
+    "%7Cupstream_cx_(total%7Cactive%7Cconnect_fail%7Cconnect_ms%7Coverflow",
+    "%7Cdestroy_remote_with_active_rq)",
     "%7Cupstream_rq_(total%7Crx_reset%7Cretry)",
     "%7Cssl%5C.(handshake%7Cconnection_error%7Cfail_verify_.*)",
     "%7Clogs_dropped%7Cgrpc_entries_flushed%7Cwrite_failed",

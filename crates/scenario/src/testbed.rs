@@ -3,7 +3,7 @@
 //! ```yaml
 //! testbed: kubernetes
 //!
-//! testbed:                     # several: the first is the usual one, `--testbed NAME` takes another
+//! testbed:               # several: the first is the usual one, `--testbed NAME` takes another
 //!   lab: {nodes: 3, link: 1Gbit}
 //!   kubernetes: {nodes: {a: {name: worker-1}, b: {zone: z2}}}
 //! ```

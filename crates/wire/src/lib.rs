@@ -26,7 +26,7 @@
 //!  conductor                              agent
 //!     |-- TLS 1.3 handshake ----------------|   within HANDSHAKE_LIMIT, Hello included
 //!     |-- Hello --------------------------->|
-//!     |<------------------------- Hello ----|   other PROTOCOL: both ends name both builds and close
+//!     |<------------------------- Hello ----|   other PROTOCOL: both name both builds and close
 //!     |-- Prepare ------------------------->|
 //!     |<------------------------- Ready ----|   every flow is up
 //!     |-- Start --------------------------->|

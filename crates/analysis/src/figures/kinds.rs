@@ -1,4 +1,4 @@
-//! The figures of each kind of workload: one line a kind.
+//! The figures of each kind of workload: one entry a kind.
 
 use hopbench_model::{BY_PEER, Job, Record, WorkloadKind};
 
@@ -44,29 +44,82 @@ macro_rules! bulk {
 
 #[rustfmt::skip]
 const KINDS: &[Kind] = &[
-    kind("stream", None, bulk![RECEIVED, LINK, RESENT, ALL_KIB, CLIENT_KIB, SERVER_KIB, PROXY_KIB, PROXY_CORES, PROXY_MEMORY], 1, None),
-    kind("push", None, bulk![DELAY_P50, DELAY_P99, MESSAGES, ALL_MESSAGE, CLIENT_MESSAGE, SERVER_MESSAGE, PROXY_MESSAGE, PROXY_CORES, PROXY_MEMORY], 2, Some("delay_ns")),
-    kind("rr", Some(Most), figures![EXCHANGE_P50, EXCHANGE_P99, EXCHANGES, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 2, Some("service_ns")),
-    kind("rr", Some(Rate), figures![ANSWER_P50, ANSWER_P99, ASKED_EXCHANGES, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 2, Some("response_ns")),
-    kind("crr", None, figures![CONNECTIONS, CONNECT_P50, CONNECT_P99, ALL_CONNECTION, CLIENT_CONNECTION, SERVER_CONNECTION, PROXY_CONNECTION, PROXY_CORES, PROXY_MEMORY], 3, Some("connect_ns")),
-    kind("udp", Some(Most), figures![PACKETS, LINK, LOST, JITTER, ALL_PACKET, CLIENT_PACKET, SERVER_PACKET], 2, None),
+    kind("stream", None, bulk![
+        RECEIVED, LINK, RESENT,
+        ALL_KIB, CLIENT_KIB, SERVER_KIB, PROXY_KIB, PROXY_CORES, PROXY_MEMORY
+    ], 1, None),
+    kind("push", None, bulk![
+        DELAY_P50, DELAY_P99, MESSAGES,
+        ALL_MESSAGE, CLIENT_MESSAGE, SERVER_MESSAGE, PROXY_MESSAGE, PROXY_CORES, PROXY_MEMORY
+    ], 2, Some("delay_ns")),
+    kind("rr", Some(Most), figures![
+        EXCHANGE_P50, EXCHANGE_P99, EXCHANGES,
+        ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY
+    ], 2, Some("service_ns")),
+    kind("rr", Some(Rate), figures![
+        ANSWER_P50, ANSWER_P99, ASKED_EXCHANGES,
+        ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY
+    ], 2, Some("response_ns")),
+    kind("crr", None, figures![
+        CONNECTIONS, CONNECT_P50, CONNECT_P99,
+        ALL_CONNECTION, CLIENT_CONNECTION, SERVER_CONNECTION, PROXY_CONNECTION, PROXY_CORES,
+        PROXY_MEMORY
+    ], 3, Some("connect_ns")),
+    kind("udp", Some(Most), figures![
+        PACKETS, LINK, LOST, JITTER,
+        ALL_PACKET, CLIENT_PACKET, SERVER_PACKET
+    ], 2, None),
     // A rate that is asked for is delivered by every path that is good enough: what differs is the
     // delay.
-    kind("udp", Some(Rate), figures![DELAY_P50, DELAY_P99, ASKED_PACKETS, LOST, LINK, JITTER, ALL_PACKET, CLIENT_PACKET, SERVER_PACKET], 4, Some("delay_ns")),
-    kind("udp", Some(Offered), figures![PACKETS, LINK, LOST, JITTER, DELAY_P50, DELAY_P99, ALL_PACKET, CLIENT_PACKET, SERVER_PACKET], 2, None),
+    kind("udp", Some(Rate), figures![
+        DELAY_P50, DELAY_P99, ASKED_PACKETS, LOST, LINK, JITTER,
+        ALL_PACKET, CLIENT_PACKET, SERVER_PACKET
+    ], 4, Some("delay_ns")),
+    kind("udp", Some(Offered), figures![
+        PACKETS, LINK, LOST, JITTER, DELAY_P50, DELAY_P99,
+        ALL_PACKET, CLIENT_PACKET, SERVER_PACKET
+    ], 2, None),
     kind("ping", None, figures![RTT_P50, RTT_MIN, RTT_MAX, LOST], 1, Some("service_ns")),
-    kind("http", Some(Most), figures![REQUESTS, SERVICE_P50, SERVICE_P90, SERVICE_P99, ERRORS, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 4, Some("service_ns")),
-    kind("http", Some(Rate), figures![RESPONSE_P50, RESPONSE_P90, RESPONSE_P99, ASKED_REQUESTS, ERRORS, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 3, Some("response_ns")),
-    kind("grpc", Some(Most), figures![CALLS, SERVICE_P50, SERVICE_P90, SERVICE_P99, ERRORS, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 4, Some("service_ns")),
-    kind("grpc", Some(Rate), figures![RESPONSE_P50, RESPONSE_P90, RESPONSE_P99, ASKED_CALLS, ERRORS, ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY], 3, Some("response_ns")),
+    kind("http", Some(Most), figures![
+        REQUESTS, SERVICE_P50, SERVICE_P90, SERVICE_P99, ERRORS,
+        ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY
+    ], 4, Some("service_ns")),
+    kind("http", Some(Rate), figures![
+        RESPONSE_P50, RESPONSE_P90, RESPONSE_P99, ASKED_REQUESTS, ERRORS,
+        ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY
+    ], 3, Some("response_ns")),
+    kind("grpc", Some(Most), figures![
+        CALLS, SERVICE_P50, SERVICE_P90, SERVICE_P99, ERRORS,
+        ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY
+    ], 4, Some("service_ns")),
+    kind("grpc", Some(Rate), figures![
+        RESPONSE_P50, RESPONSE_P90, RESPONSE_P99, ASKED_CALLS, ERRORS,
+        ALL_REQUEST, CLIENT_REQUEST, SERVER_REQUEST, PROXY_REQUEST, PROXY_CORES, PROXY_MEMORY
+    ], 3, Some("response_ns")),
     // Other tools measured these: what their files state, in figures of the same names.
-    kind("imported-stream", None, figures![RECEIVED, SENT, SEGMENTS, ALL_KIB, CLIENT_KIB, SERVER_KIB], 1, None),
-    kind("imported-udp", None, figures![PACKETS, RECEIVED, SENT, LOST, JITTER, ALL_PACKET, CLIENT_PACKET, SERVER_PACKET], 2, None),
-    kind("imported-rr", None, figures![EXCHANGE_P50, EXCHANGE_P99, EXCHANGE_MEAN, EXCHANGES, LOST], 2, Some("service_ns")),
-    kind("imported-ping", None, figures![RTT_P50, RTT_MEAN, RTT_MIN, RTT_MAX, LOST], 1, Some("service_ns")),
-    kind("imported-http", None, figures![REQUESTS, SERVICE_P50, SERVICE_P90, SERVICE_P99, SERVICE_MEAN, ERRORS], 4, Some("service_ns")),
-    kind("imported-http-paced", None, figures![SERVICE_P50, SERVICE_P90, SERVICE_P99, SERVICE_MEAN, ASKED_REQUESTS, ERRORS], 3, Some("service_ns")),
-    kind("imported-http-open", None, figures![RESPONSE_P50, RESPONSE_P90, RESPONSE_P99, RESPONSE_MEAN, ASKED_REQUESTS, ERRORS], 3, Some("response_ns")),
+    kind("imported-stream", None, figures![
+        RECEIVED, SENT, SEGMENTS,
+        ALL_KIB, CLIENT_KIB, SERVER_KIB
+    ], 1, None),
+    kind("imported-udp", None, figures![
+        PACKETS, RECEIVED, SENT, LOST, JITTER,
+        ALL_PACKET, CLIENT_PACKET, SERVER_PACKET
+    ], 2, None),
+    kind("imported-rr", None, figures![
+        EXCHANGE_P50, EXCHANGE_P99, EXCHANGE_MEAN, EXCHANGES, LOST
+    ], 2, Some("service_ns")),
+    kind("imported-ping", None, figures![
+        RTT_P50, RTT_MEAN, RTT_MIN, RTT_MAX, LOST
+    ], 1, Some("service_ns")),
+    kind("imported-http", None, figures![
+        REQUESTS, SERVICE_P50, SERVICE_P90, SERVICE_P99, SERVICE_MEAN, ERRORS
+    ], 4, Some("service_ns")),
+    kind("imported-http-paced", None, figures![
+        SERVICE_P50, SERVICE_P90, SERVICE_P99, SERVICE_MEAN, ASKED_REQUESTS, ERRORS
+    ], 3, Some("service_ns")),
+    kind("imported-http-open", None, figures![
+        RESPONSE_P50, RESPONSE_P90, RESPONSE_P99, RESPONSE_MEAN, ASKED_REQUESTS, ERRORS
+    ], 3, Some("response_ns")),
 ];
 
 /// For a kind that this version does not know.
@@ -97,7 +150,8 @@ figure_consts! {
     DELAY_P50 = figure("delay_p50_ns", "delay p50", Lower, Latency("delay_ns", P50));
     DELAY_P99 = figure("delay_p99_ns", "delay p99", Lower, Latency("delay_ns", P99));
     SERVICE_MEAN = figure("service_mean_ns", "service mean", Lower, Latency("service_ns", Mean));
-    RESPONSE_MEAN = figure("response_mean_ns", "response mean", Lower, Latency("response_ns", Mean));
+    RESPONSE_MEAN =
+        figure("response_mean_ns", "response mean", Lower, Latency("response_ns", Mean));
     SERVICE_P50 = figure("service_p50_ns", "service p50", Lower, Latency("service_ns", P50));
     SERVICE_P90 = figure("service_p90_ns", "service p90", Lower, Latency("service_ns", P90));
     SERVICE_P99 = figure("service_p99_ns", "service p99", Lower, Latency("service_ns", P99));
@@ -175,7 +229,8 @@ figure_consts! {
     SERVER_QUEUE = bytes("server_queued_bytes", "server queue", Server);
     SERVER_RECEIVED = bytes("server_received_bits_per_s", "server received", Server);
     SERVER_UNREAD = bytes("server_receive_queue_bytes", "server unread", Server);
-    IN_PROXIES = figure("in_proxies_bytes", "in proxies", Neither, Bytes(Proxies, "in_proxies_bytes"));
+    IN_PROXIES =
+        figure("in_proxies_bytes", "in proxies", Neither, Bytes(Proxies, "in_proxies_bytes"));
 }
 
 const fn kind(

@@ -131,7 +131,10 @@ mod tests {
         for (value, text) in [
             (
                 text(&estimate(spread, Some(ratio(spread)))),
-                r#"{"name":"x_ns","median":2.5,"low":1.5,"high":4.5,"rounds":3,"ratio":{"median":2.5,"low":1.5,"high":4.5,"rounds":3}}"#,
+                concat!(
+                    r#"{"name":"x_ns","median":2.5,"low":1.5,"high":4.5,"rounds":3,"#,
+                    r#""ratio":{"median":2.5,"low":1.5,"high":4.5,"rounds":3}}"#
+                ),
             ),
             (text(&estimate(alone, None)), r#"{"name":"x_ns","median":2.5,"rounds":1}"#),
             (

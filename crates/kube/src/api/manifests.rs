@@ -124,7 +124,8 @@ fn implied(right: &Right) -> &'static [&'static str] {
             "the Secret.",
         ],
         "pods/exec" => &[
-            "`create pods/exec` implies more: it starts any program in any container of a namespace.",
+            "`create pods/exec` implies more: it starts any program in any container of a \
+             namespace.",
         ],
         "gateways" if has("create") => &[
             "`create gateways` implies more: the controller of a GatewayClass makes pods and \

@@ -3,9 +3,9 @@
 //! Nothing is redirected: a client that wants to pass a proxy connects to it.
 //!
 //! ```text
-//!   client ─► 127.0.0.1:18000+  client's sidecar ─► the server's pod, at its sidecar's or its own port
-//!   client ─► gateway:18000+    a gateway        ─► the same
-//!             pod:17000+        server's sidecar ─► 127.0.0.1, at the port of whoever answers
+//!   client ─► 127.0.0.1:18000+ client's sidecar ─► the server's pod, at its sidecar's or own port
+//!   client ─► gateway:18000+   a gateway        ─► the same
+//!             pod:17000+       server's sidecar ─► 127.0.0.1, at the port of whoever answers
 //! ```
 
 use std::collections::BTreeMap;

@@ -180,7 +180,10 @@ fn tools(recipe: &Recipe<'_>, image: &str) -> Value {
         // Numbers with a point, and the words that `import` knows.
         "env": [{"name": "LC_ALL", "value": "C"}, {"name": "HOME", "value": "/tmp"}],
         "terminationMessagePolicy": "FallbackToLogsOnError",
-        "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}, "limits": {"memory": MOST_MEMORY}},
+        "resources": {
+            "requests": {"cpu": "10m", "memory": "32Mi"},
+            "limits": {"memory": MOST_MEMORY},
+        },
         "securityContext": sending(recipe),
         "volumeMounts": [{"name": SCRATCH, "mountPath": "/tmp"}],
     })

@@ -4,7 +4,7 @@
 //!   http            ─► HTTPRoute ┐
 //!   http --http2    ─► HTTPRoute ├─ a listener for HTTP
 //!   grpc            ─► GRPCRoute ┘
-//!   http, grpc, TLS ─► TLSRoute ──── a listener for TLS that passes it through, by the name in it (SNI)
+//!   http, grpc, TLS ─► TLSRoute ──── a listener for TLS that passes it through, by its name (SNI)
 //!   all else        ─► TCPRoute ──── a listener for TCP, which the route has for itself
 //! ```
 

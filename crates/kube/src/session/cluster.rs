@@ -36,8 +36,8 @@ pub struct Cluster {
     pub(super) access: Option<Access>,
     /// The cluster's nodes for those of the last plan that was looked at, by the plan's names.
     pub(super) nodes: BTreeMap<String, String>,
-    /// Why cells of the last plan that was looked at cannot enter by their gateways, by the names of
-    /// their paths and what they send.
+    /// Why cells of the last plan that was looked at cannot enter by their gateways, by the names
+    /// of their paths and what they send.
     pub(super) closed: BTreeMap<(String, Traffic), String>,
     /// The run that may have a namespace.
     pub(super) run: Option<RunIdentity>,

@@ -332,8 +332,8 @@ pub(crate) fn unsupported(spec: &ClusterSpec, path: &Path, point: &Point) -> Opt
 pub(super) fn forbidden(point: &Point) -> Option<String> {
     let tool = &point.peer.as_ref()?.tool;
     Some(format!(
-        "this user may not create {EXEC}, by which {tool} is started; `hopbench kube manifests` prints the rights that \
-         hopbench uses"
+        "this user may not create {EXEC}, by which {tool} is started; `hopbench kube manifests` \
+         prints the rights that hopbench uses"
     ))
 }
 
@@ -351,13 +351,16 @@ fn closed_at_gateway(spec: &ClusterSpec, path: &Path, job: &Job) -> Option<Strin
         }
         None => return None,
         Some(routing) if !routing.takes(traffic) => {
-            "an Ingress takes HTTP/1.1 only, and without TLS: take `parent: NAMESPACE/NAME` or `class: NAME`"
+            "an Ingress takes HTTP/1.1 only, and without TLS: take `parent: NAMESPACE/NAME` or \
+             `class: NAME`"
         }
         Some(_) if traffic.shows_host() && sets_host(job) => {
-            "found `Host` among its headers: leave it out, a gateway tells the run's routes apart by it"
+            "found `Host` among its headers: leave it out, a gateway tells the run's routes apart \
+             by it"
         }
         Some(_) if traffic == Traffic::Tls && job.params["tls_name"].is_string() => {
-            "found `tls-name`: leave it out, a gateway tells the run's routes apart by the name in TLS"
+            "found `tls-name`: leave it out, a gateway tells the run's routes apart by the name in \
+             TLS"
         }
         Some(_) => return None,
     };

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   prerouting: to an exposed port with the server's sidecar? count, to the sidecar's inbound port
-//!   output: to a port with the client's sidecar, not its own? count, to the sidecar's outbound port
+//!   output: to a port with the client's sidecar, not its own? count, to its outbound port
 //! ```
 //!
 //! Datagrams and ICMP are never taken. In a pod with a sidecar the kernel tracks all connections,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   hopbench ── init (process 1) ── hopbench, once more ── agents, tools
-//!   outside     inside: new mount, network and process namespaces, and unless root a user namespace
+//!   outside     inside: new mount, network and process namespaces, unless root a user namespace
 //! ```
 //!
 //! Everything inside lives exactly as long as the outer process, init and the inner hopbench do. If

@@ -74,7 +74,8 @@ mod tests {
     #[test]
     fn counters_are_read_from_what_nft_prints() {
         let listing = br#"{"nftables": [{"metainfo": {"version": "1.0.6"}},
-            {"counter": {"family": "ip", "name": "svc0", "table": "hopbench", "handle": 1, "packets": 7, "bytes": 420}}]}"#;
+            {"counter": {"family": "ip", "name": "svc0", "table": "hopbench", "handle": 1,
+                "packets": 7, "bytes": 420}}]}"#;
         assert_eq!(packets(listing), Ok(BTreeMap::from([("svc0".to_owned(), 7)])));
         assert!(packets(b"Error: No such file").is_err());
         assert!(packets(br#"{"nftables": [{"counter": {"name": "x"}}]}"#).is_err());

@@ -16,8 +16,8 @@ use crate::topology::kinds::kind;
 /// The offers of a Service without proxies: there a port carries whatever it is sent.
 const UNPROXIED: [Offer; 2] = [Offer::ALL[0], Offer::ALL[2]];
 
-/// Those with proxies, which go on with the version of HTTP in which a request came: HTTP/2 needs no
-/// port of its own.
+/// Those with proxies, which go on with the version of HTTP in which a request came: HTTP/2 needs
+/// no port of its own.
 const PROXIED: [Offer; 3] = [Offer::ALL[0], Offer::ALL[1], Offer::ALL[2]];
 
 /// The Service of one path.

@@ -1,8 +1,8 @@
 //! The nftables rules of Services.
 //!
 //! ```text
-//!   prerouting ┐                                            ┌─► svc0-0-0: count, to the first backend
-//!   output     ┴─► services: this address and port? count ──┴─► svc0-0-1: count, to the second
+//!   prerouting ┐                                         ┌► svc0-0-0: count, to the first backend
+//!   output     ┴► services: this address and port? count ┴► svc0-0-1: count, to the second
 //!   postrouting: marked? masquerade
 //! ```
 //! A chain for address translation sees the first packet of a connection only, so its counters

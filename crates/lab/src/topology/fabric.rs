@@ -1,9 +1,9 @@
 //! The fabric: the switches between the nodes.
 //!
 //! ```text
-//!   zone 0: bridge z0 ─ up0 ══ down0 ─┐              one zone: just z0
+//!   zone 0: bridge z0 ─ up0 ══ down0 ─┐        one zone: just z0
 //!                                     core
-//!   zone 1: bridge z1 ─ up1 ══ down1 ─┘              ══ shaped to the zones' rate, delayed on the way up
+//!   zone 1: bridge z1 ─ up1 ══ down1 ─┘        ══ shaped to the zones' rate, delayed on the way up
 //! ```
 
 use std::io;

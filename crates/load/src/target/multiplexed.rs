@@ -35,7 +35,8 @@ pub(super) struct MultiplexedTarget {
     share: MemoryShare,
     serving: Serving,
     responder: Responder,
-    /// Answers that wait, and calls whose requests are not all there: until when, and their streams.
+    /// Answers that wait, and calls whose requests are not all there: until when, and their
+    /// streams.
     delayed: BinaryHeap<Reverse<(Nanos, u32)>>,
     state: State,
     /// Bytes that came before a request showed what it has to.

@@ -575,8 +575,8 @@ fn a_worker_that_gets_all_connections_is_named() {
     assert_eq!(
         told,
         [
-            "2 workers of the server: worker 1 on node server carried 100 % of 400 requests, and had \
-          100 % of 12 connections; an equal share is 50 %"
+            "2 workers of the server: worker 1 on node server carried 100 % of 400 requests, and \
+             had 100 % of 12 connections; an equal share is 50 %"
         ]
     );
     assert_eq!(record.cost.members[1].of, "server");

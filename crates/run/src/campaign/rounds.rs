@@ -129,8 +129,8 @@ impl Campaign {
         let times = self.times(run.plan.budget_ns.unwrap_or_default());
         let (rounds, [spent, budget]) = (plan.rounds, times);
         let note = format!(
-            "the rounds ended after {spent} of {budget}: a run has at most {rounds}. A longer `time` \
-             of its trials uses more"
+            "the rounds ended after {spent} of {budget}: a run has at most {rounds}. A longer \
+             `time` of its trials uses more"
         );
         observer.event(&Event::Note(&note));
         self.folder.update(|run| run.notes.push(format!("session {}: {note}", run.session)))

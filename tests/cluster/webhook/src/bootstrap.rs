@@ -1,9 +1,10 @@
 //! The bootstrap of a pod's Envoy: that of the crate `mesh`, with what Istio's sidecars add.
 //!
 //! ```text
-//!   15006 inbound   declared ports by what they carry; others: bytes        ─► where it was meant to go
-//!   15001 outbound  hopbench's ports by what they carry; others: HTTP if it begins like that, else bytes ─► the same
-//!   15021 /healthz/ready, 15090 /stats/prometheus                           ─► admin, 127.0.0.1:15000
+//!   15006 inbound   declared ports by what they carry; others: bytes  ─► where it was meant to go
+//!   15001 outbound  hopbench's ports by what they carry;
+//!                   others: HTTP if it begins like that, else bytes   ─► the same
+//!   15021 /healthz/ready, 15090 /stats/prometheus                     ─► admin, 127.0.0.1:15000
 //! ```
 
 use std::collections::BTreeMap;
@@ -159,7 +160,8 @@ fn inspector(ports: &[u64]) -> Value {
     json!({
         "name": "envoy.filters.listener.http_inspector",
         "typed_config": {
-            "@type": "type.googleapis.com/envoy.extensions.filters.listener.http_inspector.v3.HttpInspector",
+            "@type": "type.googleapis.com/\
+                      envoy.extensions.filters.listener.http_inspector.v3.HttpInspector",
         },
         "filter_disabled": {"or_match": {"rules": rules}},
     })
@@ -170,7 +172,9 @@ fn passes_on(name: &str, port: u16, path: &str, admin: &str) -> Value {
     json!({"name": name, "address": address("0.0.0.0", port), "filter_chains": [{"filters": [{
         "name": "envoy.filters.network.http_connection_manager",
         "typed_config": {
-            "@type": "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
+            "@type": "type.googleapis.com/\
+                      envoy.extensions.filters.network.http_connection_manager.v3.\
+                      HttpConnectionManager",
             "stat_prefix": name,
             "route_config": {"virtual_hosts": [{"name": name, "domains": ["*"], "routes": [
                 {

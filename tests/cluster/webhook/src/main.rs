@@ -4,9 +4,9 @@
 //!
 //! ```text
 //!   server (HTTPS) ─► review (what is asked, what is answered) ─► inject (the pod's new parts)
-//!                                                                   ├─► wishes: what the annotations say
-//!                                                                   ├─► redirect: rules of the pod's network
-//!                                                                   └─► bootstrap: what its Envoy does
+//!     inject ─┬─► wishes: what the annotations say
+//!             ├─► redirect: rules of the pod's network
+//!             └─► bootstrap: what its Envoy does
 //! ```
 
 mod bootstrap;

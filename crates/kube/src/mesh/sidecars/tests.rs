@@ -149,8 +149,9 @@ const ALL: [u16; 6] = [17_000, 17_001, 17_002, 17_010, 17_011, 17_012];
 
 #[test]
 fn istio_is_told_which_ports_to_take() {
-    let config = "{\"concurrency\":2,\"holdApplicationUntilProxyStarts\":true,\"proxyStatsMatcher\":\
-                  {\"inclusionRegexps\":[\".*(downstream_cx_total|downstream_rq_total|upstream_cx_total|\
+    let config = "{\"concurrency\":2,\"holdApplicationUntilProxyStarts\":true,\
+                  \"proxyStatsMatcher\":{\"inclusionRegexps\":[\
+                  \".*(downstream_cx_total|downstream_rq_total|upstream_cx_total|\
                   upstream_cx_connect_.*|upstream_rq_total|upstream_rq_retry|downstream_cx_active|\
                   upstream_cx_active)\"]}}";
     let asking = |inbound: &str, outbound: &str, also: &[u16]| {

@@ -29,8 +29,8 @@ impl Destination<'_> {
     }
 }
 
-/// The route to this destination, for what `listener` of the Gateway takes. `version`: the group and
-/// version in which the cluster has routes of this kind.
+/// The route to this destination, for what `listener` of the Gateway takes. `version`: the group
+/// and version in which the cluster has routes of this kind.
 pub(crate) fn route(
     run: &RunIdentity,
     version: &str,

@@ -66,9 +66,8 @@ fn queries(targets: &[MeterTarget]) -> Vec<String> {
     }
     let of_pods = |(namespace, pods): (&str, BTreeSet<&str>)| {
         let pods = pods.into_iter().collect::<Vec<_>>().join("|");
-        format!(
-            r#"{{__name__=~"{METRICS}",namespace="{namespace}",pod=~"{pods}",container!="POD"}}[{BACK}]"#
-        )
+        let these = format!(r#"namespace="{namespace}",pod=~"{pods}",container!="POD""#);
+        format!(r#"{{__name__=~"{METRICS}",{these}}}[{BACK}]"#)
     };
     let mut queries: Vec<String> = pods.into_iter().map(of_pods).collect();
     if targets.iter().any(|target| target.container.is_none()) {

@@ -50,7 +50,8 @@ pub(super) fn chosen(
         let Some((name, _)) = open else {
             let names: Vec<&str> = fitting.iter().map(|(name, _)| *name).collect();
             return Err(format!(
-                "a TCPRoute takes all of a listener, and those for TCP of Gateway {place} have others: {}",
+                "a TCPRoute takes all of a listener, and those for TCP of Gateway {place} have \
+                 others: {}",
                 names.join(", ")
             ));
         };
@@ -313,7 +314,8 @@ mod tests {
         let more = chosen(&gateway, &[Traffic::Tcp; 3]);
         assert_eq!(
             more[2].as_ref().unwrap_err(),
-            "a TCPRoute takes all of a listener, and those for TCP of Gateway infra/public have others: one, two"
+            "a TCPRoute takes all of a listener, and those for TCP of Gateway infra/public have \
+             others: one, two"
         );
         gateway["status"]["listeners"] = json!([{"name": "one", "attachedRoutes": 1}]);
         assert_eq!(chosen(&gateway, &[Traffic::Tcp]), [name("two")]);

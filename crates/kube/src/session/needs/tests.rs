@@ -370,7 +370,8 @@ fn asking(workload: &str, params: Value) -> Point {
     point
 }
 
-/// The protocols of `mesh-protocols`, with sidecars of a mesh of the cluster and behind its gateway.
+/// The protocols of `mesh-protocols`, with sidecars of a mesh of the cluster and behind its
+/// gateway.
 #[test]
 fn every_protocol_passes_a_mesh_and_a_gateway_of_the_cluster() {
     let params = |tls: bool, http2: bool| json!({"tls": tls, "http2": http2});

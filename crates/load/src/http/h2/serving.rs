@@ -444,8 +444,8 @@ impl Serving {
         }
     }
 
-    /// The next request that is to be answered: its stream, itself, and whether it is refused. It is
-    /// complete, or its next message is.
+    /// The next request that is to be answered: its stream, itself, and whether it is refused. It
+    /// is complete, or its next message is.
     pub fn next_request(&mut self, now: Nanos) -> Option<(u32, &Request, bool)> {
         let mut due = std::iter::from_fn(|| self.due.pop_front());
         let number = due.find(|number| self.streams.has(*number))?;

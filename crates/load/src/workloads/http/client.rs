@@ -4,7 +4,7 @@
 //!   start ──► Opening ──► Idle ──Go──► (Connecting ──►) Sending ──► Receiving ──► Idle
 //!                          ▲                │              │            │
 //!                          └── (BackingOff) ◄── Closing ◄──┴────────────┘  an error, or its end
-//!                                               Closing ──► Connecting: closed at rest, tried again
+//!                                               Closing ──► Connecting: it closed at rest
 //! ```
 
 use std::sync::Arc;

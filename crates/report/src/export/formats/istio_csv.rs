@@ -16,8 +16,8 @@ use crate::text::csv::Csv;
 
 const HEAD: &str = "StartTime,ActualDuration,Labels,NumThreads,ActualQPS,p50,p90,p99,p999,\
 cpu_mili_avg_istio_proxy_fortioclient,cpu_mili_avg_istio_proxy_fortioserver,\
-cpu_mili_avg_istio_proxy_istio-ingressgateway,mem_Mi_avg_istio_proxy_fortioclient,mem_Mi_avg_istio_proxy_fortioserver,\
-mem_Mi_avg_istio_proxy_istio-ingressgateway\n";
+cpu_mili_avg_istio_proxy_istio-ingressgateway,mem_Mi_avg_istio_proxy_fortioclient,\
+mem_Mi_avg_istio_proxy_fortioserver,mem_Mi_avg_istio_proxy_istio-ingressgateway\n";
 
 /// The proxies in the order of the columns.
 const PROXIES: [&str; 3] = ["client-sidecar", "server-sidecar", "gateway"];

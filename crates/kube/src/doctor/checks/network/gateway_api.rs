@@ -192,7 +192,8 @@ mod tests {
             judge(&inventory),
             Finding::works(
                 "GatewayClasses: none\n\
-                 Gateways: infra/public of class contour at 10.0.0.9 port 80, TLS at port 443, TCP at port 9000\n\
+                 Gateways: infra/public of class contour at 10.0.0.9 port 80, TLS at port 443, \
+                 TCP at port 9000\n\
                  no GRPCRoute, TLSRoute, TCPRoute: their traffic is left out"
             )
         );

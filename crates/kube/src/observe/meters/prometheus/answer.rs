@@ -68,7 +68,8 @@ mod tests {
     #[test]
     fn the_last_sample_of_each_series_is_read() {
         let text = r#"{"status":"success","data":{"resultType":"matrix","result":[
-            {"metric":{"__name__":"cpu","pod":"p"},"values":[[1795276902.168,"0.5"],[1795276907.5,"1.25"]]},
+            {"metric":{"__name__":"cpu","pod":"p"},
+             "values":[[1795276902.168,"0.5"],[1795276907.5,"1.25"]]},
             {"metric":{"__name__":"none"},"values":[]}]}}"#;
         let read = series(text).unwrap();
         assert_eq!(read.len(), 1);
