@@ -9,21 +9,30 @@ pub(crate) fn told(text: &str) -> String {
     }
 }
 
-/// The rows of a table: a text, and what belongs to it, a line each, further to the right. A line
-/// that begins with # is a comment.
-pub(crate) fn rows(table: &str) -> Vec<(String, Vec<&str>)> {
+/// The rows of a table: a text, and what belongs to it, a line each, four columns further to the
+/// right. A line still further to the right continues the one above it. A line that begins with #
+/// is a comment.
+pub(crate) fn rows(table: &str) -> Vec<(String, Vec<String>)> {
     let column = |line: &str| line.len() - line.trim_start().len();
-    let mut rows: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut rows: Vec<(String, Vec<String>)> = Vec::new();
     let mut first = None;
     for line in table.lines() {
         let content = line.trim();
         if content.is_empty() || content.starts_with('#') {
             continue;
         }
-        if column(line) == *first.get_or_insert_with(|| column(line)) {
+        let right = column(line) - *first.get_or_insert_with(|| column(line));
+        if right == 0 {
             rows.push((text(content), Vec::new()));
+            continue;
+        }
+        let (row, below) = rows.last_mut().expect("a text above it");
+        if right == 4 {
+            below.push(content.to_owned());
+        } else if let Some(above) = below.last_mut() {
+            *above = format!("{above} {content}");
         } else {
-            rows.last_mut().expect("a text above it").1.push(content);
+            *row = format!("{row} {}", text(content));
         }
     }
     assert!(!rows.is_empty() && rows.iter().all(|(_, below)| !below.is_empty()), "{rows:?}");
@@ -47,14 +56,19 @@ pub(crate) fn compare(table: &str, scenario: impl Fn(&str) -> String) {
 fn the_whole_file() {
     let rows = r#"
         ""
-            x.yaml: found an empty file, expected a scenario: a mapping with name, paths and workloads
+            x.yaml: found an empty file, expected a scenario: a mapping with name, paths and
+                workloads
         5
             x.yaml:1:1: found `5`, expected a scenario: a mapping with name, paths and workloads
         nam: x\nREST
-            x.yaml:1:1: nam: found `nam`, expected one of name, testbed, budget, rounds, stop, seed, baseline, a-a, minimum-effect, stay-connected, subjects, paths, places, mesh, workloads, time, warmup, interval, timeout, engine, cpu; did you mean `name`?
-            x.yaml:1:1: found no `name`, expected a name of at most 64 letters, digits and -_.+ that starts with a letter or digit
+            x.yaml:1:1: nam: found `nam`, expected one of name, testbed, budget, rounds, stop, seed,
+                baseline, a-a, minimum-effect, stay-connected, subjects, paths, places, mesh,
+                workloads, time, warmup, interval, timeout, engine, cpu; did you mean `name`?
+            x.yaml:1:1: found no `name`, expected a name of at most 64 letters, digits and -_.+ that
+                starts with a letter or digit
         name: a/b\nREST
-            x.yaml:1:7: name: found `a/b`, expected a name of at most 64 letters, digits and -_.+ that starts with a letter or digit
+            x.yaml:1:7: name: found `a/b`, expected a name of at most 64 letters, digits and -_.+
+                that starts with a letter or digit
         name: x\nname: y\nREST
             x.yaml:2:1: name: found `name` a second time, expected each key once
         name: x\nrounds: 0\nREST
@@ -66,15 +80,19 @@ fn the_whole_file() {
         name: x\nbaseline: q\nREST
             x.yaml:2:11: baseline: found `q`, expected `p`; did you mean `p`?
         name: x\ntime:\nREST
-            x.yaml:2:1: time: found nothing, expected a value, a list of values, or a range like {from: 1B, to: 256KiB, factor: 64}
+            x.yaml:2:1: time: found nothing, expected a value, a list of values, or a range like
+                {from: 1B, to: 256KiB, factor: 64}
         name: x\ntime: soon\nREST
             x.yaml:2:7: time: found `soon`, expected a time like 10 (seconds), 500ms, 2m30s or 1h
         name: x\nengine: epol\nREST
-            x.yaml:2:9: engine: found `epol`, expected one of epoll, uring, spin, threads; did you mean `epoll`?
+            x.yaml:2:9: engine: found `epol`, expected one of epoll, uring, spin, threads; did you
+                mean `epoll`?
         name: &a x\nREST
-            x.yaml:1:7: found an anchor, expected the value itself: anchors, aliases and tags are not used in scenarios
+            x.yaml:1:7: found an anchor, expected the value itself: anchors, aliases and tags are
+                not used in scenarios
         name: !!str x\nREST
-            x.yaml:1:7: found a tag, expected the value itself: anchors, aliases and tags are not used in scenarios
+            x.yaml:1:7: found a tag, expected the value itself: anchors, aliases and tags are not
+                used in scenarios
         name: x\n[1]: 2\nREST
             x.yaml:2:1: found a list, expected a word as the key
         name: x\nrounds: {\nREST
@@ -82,12 +100,15 @@ fn the_whole_file() {
         name: x\nREST\n---\nname: y\n
             x.yaml:4:1: found a second document, expected one scenario a file
         name: x\nworkloads: {w: rr}
-            x.yaml:1:1: found no `paths`, expected at least one, like paths: {direct: host@a -> host@b}
+            x.yaml:1:1: found no `paths`, expected at least one, like paths: {direct: host@a ->
+                host@b}
         name: x\npaths: {p: host@a -> host@b}
-            x.yaml:1:1: found no `workloads`, expected at least one, like workloads: {latency: {rr: {size: 64}}}
+            x.yaml:1:1: found no `workloads`, expected at least one, like workloads: {latency: {rr:
+                {size: 64}}}
         name: x\npaths: {}\nworkloads: {}
             x.yaml:2:8: paths: found an empty mapping, expected a mapping from names to paths
-            x.yaml:3:12: workloads: found an empty mapping, expected a mapping from names to workloads
+            x.yaml:3:12: workloads: found an empty mapping, expected a mapping from names to
+                workloads
     "#;
     let rest = "paths: {p: host@a -> host@b}\nworkloads: {w: rr}";
     compare(rows, |text| text.replace("REST", rest));
@@ -97,23 +118,29 @@ fn the_whole_file() {
 fn testbeds() {
     let rows = "
         {lab: {node: 3}}
-            x.yaml:2:17: testbed.lab.node: found `node`, expected one of nodes, link, mtu, zone-link, zone-delay; did you mean `nodes`?
+            x.yaml:2:17: testbed.lab.node: found `node`, expected one of nodes, link, mtu,
+                zone-link, zone-delay; did you mean `nodes`?
         {lab: {nodes: 0}}
             x.yaml:2:24: testbed.lab.nodes: found `0`, expected 1 to 100 nodes
         {lab: {nodes: [a, B]}}
-            x.yaml:2:28: testbed.lab.nodes: found `B`, expected a name of at most 15 lower-case letters, digits and - that starts with a letter
+            x.yaml:2:28: testbed.lab.nodes: found `B`, expected a name of at most 15 lower-case
+                letters, digits and - that starts with a letter
         {lab: {nodes: [a, b, a]}}
             x.yaml:2:31: testbed.lab.nodes: found `a` a second time, expected each node once
         {lab: {nodes: {a: {zon: x}, b: }}}
-            x.yaml:2:29: testbed.lab.nodes.a.zon: found `zon`, expected one of zone, link, server-work; did you mean `zone`?
+            x.yaml:2:29: testbed.lab.nodes.a.zon: found `zon`, expected one of zone, link,
+                server-work; did you mean `zone`?
         {lab: {link: fast}}
-            x.yaml:2:23: testbed.lab.link: found `fast`, expected a bit rate like 10Gbit, from 1kbit to 1000Gbit
+            x.yaml:2:23: testbed.lab.link: found `fast`, expected a bit rate like 10Gbit, from 1kbit
+                to 1000Gbit
         {lab: {link: 0bit}}
-            x.yaml:2:23: testbed.lab.link: found `0bit`, expected a bit rate like 10Gbit, from 1kbit to 1000Gbit
+            x.yaml:2:23: testbed.lab.link: found `0bit`, expected a bit rate like 10Gbit, from 1kbit
+                to 1000Gbit
         {lab: {mtu: 100}}
             x.yaml:2:22: testbed.lab.mtu: found `100`, expected 1280 to 65535 bytes
         {lab: {zone_delay: 1ms}}
-            x.yaml:2:29: testbed.lab.zone-delay: found `1ms`, expected at least two zones: give nodes a zone, like {a: {zone: x}, b: {zone: z}}
+            x.yaml:2:29: testbed.lab.zone-delay: found `1ms`, expected at least two zones: give
+                nodes a zone, like {a: {zone: x}, b: {zone: z}}
         {lab: {nodes: [a]}}
             x.yaml:3:12: paths.p: found `b`, expected `a`; did you mean `a`?
     ";
@@ -124,61 +151,79 @@ fn testbeds() {
 fn paths() {
     let rows = r"
         paths: {p: brigde@a -> host@b}
-            x.yaml:2:12: paths.p: found `brigde`, expected one of host, bridge, overlay, ptp, macvlan, eni, vlan; did you mean `bridge`?
+            x.yaml:2:12: paths.p: found `brigde`, expected one of host, bridge, overlay, ptp,
+                macvlan, eni, vlan; did you mean `bridge`?
         paths: {p: bridge+kata@a -> host@b}
             x.yaml:2:12: paths.p: found `kata`, expected `runsc`
         paths: {p: host+runsc@a -> host@b}
-            x.yaml:2:12: paths.p: found `host+runsc`, expected a pod for the runtime runsc; host is none
+            x.yaml:2:12: paths.p: found `host+runsc`, expected a pod for the runtime runsc; host is
+                none
         paths: {p: host@a}
-            x.yaml:2:12: paths.p: found `host@a`, expected a path like `host@a -> bridge@b`, or a mapping with from and to
+            x.yaml:2:12: paths.p: found `host@a`, expected a path like `host@a -> bridge@b`, or a
+                mapping with from and to
         paths: {p: host -> bridge@b}
-            x.yaml:2:12: paths.p: found `host`, expected a place like bridge@a: a network kind, @ and a node
+            x.yaml:2:12: paths.p: found `host`, expected a place like bridge@a: a network kind, @
+                and a node
         paths: {p: host@a -> bridge@b via gateway}
-            x.yaml:2:12: paths.p: found `gateway`, expected one of direct, cluster-ip, node-port@NODE, gateway@NODE, load-balancer, address@HOST:PORT
+            x.yaml:2:12: paths.p: found `gateway`, expected one of direct, cluster-ip,
+                node-port@NODE, gateway@NODE, load-balancer, address@HOST:PORT
         paths: {p: vlan@a -> vlan@a}
-            x.yaml:2:12: paths.p: found `vlan@a` at both ends, expected two places; one node cannot hold both ends of a path of kind vlan
+            x.yaml:2:12: paths.p: found `vlan@a` at both ends, expected two places; one node cannot
+                hold both ends of a path of kind vlan
         paths: {'a,b': host@a -> host@b}
-            x.yaml:2:9: paths: found `a,b`, expected a name of at most 64 letters, digits and -_.+ that starts with a letter or digit
+            x.yaml:2:9: paths: found `a,b`, expected a name of at most 64 letters, digits and -_.+
+                that starts with a letter or digit
         paths: {p: {from: host@a}}
             x.yaml:2:12: paths.p: found no `to`, expected both ends: from and to, like bridge@a
         paths: {p: {from: host@a, to: host@b, form: 1}}
-            x.yaml:2:39: paths.p.form: found `form`, expected one of from, to, via, clients, backends, gateways, affinity, family, mesh; did you mean `from`?
+            x.yaml:2:39: paths.p.form: found `form`, expected one of from, to, via, clients,
+                backends, gateways, affinity, family, mesh; did you mean `from`?
         paths: {p: {from: host@a, to: host@b, clients: 0}}
             x.yaml:2:48: paths.p.clients: found `0`, expected a whole number from 1 to 1000
         paths: {p: {from: host@a, to: host@b, backends: 2}}
-            x.yaml:2:12: paths.p: found 2 backends, expected one backend without a Service or gateway; for more, via: cluster-ip, node-port@NODE, load-balancer or gateway@NODE
+            x.yaml:2:12: paths.p: found 2 backends, expected one backend without a Service or
+                gateway; for more, via: cluster-ip, node-port@NODE, load-balancer or gateway@NODE
         paths: {p: {from: host@a, to: 'host@[b, b]', via: cluster-ip}}
             x.yaml:2:31: paths.p.to: found `b` twice, expected each node once
         paths: {p: {from: host@a, to: 'host@[b, c]', via: cluster-ip, backends: 1}}
-            x.yaml:2:73: paths.p.backends: found `1`, expected a whole number from 2, one on each node of host@[b, c], to 1000
+            x.yaml:2:73: paths.p.backends: found `1`, expected a whole number from 2, one on each
+                node of host@[b, c], to 1000
         paths: {p: {from: vlan@a, to: 'vlan@[b, a]', via: cluster-ip}}
-            x.yaml:2:12: paths.p: found `vlan@a` at both ends, expected two places; one node cannot hold both ends of a path of kind vlan
+            x.yaml:2:12: paths.p: found `vlan@a` at both ends, expected two places; one node cannot
+                hold both ends of a path of kind vlan
         paths: {p: {from: bridge@a, to: bridge@b, via: gateway@c, gateways: 0}}
             x.yaml:2:69: paths.p.gateways: found `0`, expected a whole number from 1 to 1000
         paths: {p: {from: bridge@a, to: bridge@b, via: 'gateway@[c, d]', gateways: 1}}
             x.yaml:2:76: paths.p.gateways: found `1`, expected a whole number from 2 to 1000
         paths: {p: {from: host@a, to: host@b, gateways: 2}}
-            x.yaml:2:49: paths.p.gateways: found `2`, expected via: gateway@NODE with it: other paths have no gateways of their own
+            x.yaml:2:49: paths.p.gateways: found `2`, expected via: gateway@NODE with it: other
+                paths have no gateways of their own
         paths: {p: {from: host@a, to: host@b, affinity: client-ip}}
-            x.yaml:2:12: paths.p.affinity: found `client-ip`, expected via: cluster-ip, node-port@NODE or load-balancer, and with cluster-ip no sidecar of the client: only a Service knows clients by their addresses
+            x.yaml:2:12: paths.p.affinity: found `client-ip`, expected via: cluster-ip,
+                node-port@NODE or load-balancer, and with cluster-ip no sidecar of the client: only
+                a Service knows clients by their addresses
         paths: {p: {from: host@a, to: host@b, via: cluster-ip, affinity: cookie}}
             x.yaml:2:66: paths.p.affinity: found `cookie`, expected client-ip
         paths: {p: {from: host@a, to: host@b, family: 6}}
             x.yaml:2:47: paths.p.family: found `6`, expected ipv4 or ipv6
         paths: {p: {from: host@a, to: host@b, via: 'address@203.0.113.7:80', family: ipv6}}
-            x.yaml:2:12: paths.p.family: found `ipv6`, expected no family with via: address@203.0.113.7:80: the address has one
+            x.yaml:2:12: paths.p.family: found `ipv6`, expected no family with via:
+                address@203.0.113.7:80: the address has one
         paths: {p: {from: [host@a], to: host@b}}
             x.yaml:2:19: paths.p.from: found a list, expected a place like bridge@a
         paths: {p: host@a -> host@b, p: host@b -> host@a}
             x.yaml:2:30: paths.p: found `p` a second time, expected each key once
         places: [host, wifi]
-            x.yaml:2:16: places: found `wifi`, expected one of host, bridge, overlay, ptp, macvlan, eni, vlan
+            x.yaml:2:16: places: found `wifi`, expected one of host, bridge, overlay, ptp, macvlan,
+                eni, vlan
         places: [host, host]
             x.yaml:2:9: paths: found two paths called `host-host`, expected each path once
         places: {kinds: [host], to: [eni]}
-            x.yaml:2:29: places: found `kinds` beside `from` or `to`, expected either kinds, or from and to
+            x.yaml:2:29: places: found `kinds` beside `from` or `to`, expected either kinds, or from
+                and to
         places: {kinds: [host], nodes: a}
-            x.yaml:2:32: places.nodes: found `a`, expected a pair of nodes like a -> b, or named pairs like {near: a -> b, far: a -> c}
+            x.yaml:2:32: places.nodes: found `a`, expected a pair of nodes like a -> b, or named
+                pairs like {near: a -> b, far: a -> c}
         testbed: {lab: {nodes: 1}}\nplaces: [host]
             x.yaml:3:9: places: found only the node `a`, expected two nodes, or nodes: a -> a
     ";
@@ -189,83 +234,121 @@ fn paths() {
 fn workloads() {
     let rows = "
         rrr
-            x.yaml:4:6: workloads.w: found `rrr`, expected one of stream, push, rr, crr, udp, ping, http, grpc; did you mean `rr`?
+            x.yaml:4:6: workloads.w: found `rrr`, expected one of stream, push, rr, crr, udp, ping,
+                http, grpc; did you mean `rr`?
         {rr: {}, udp: {}}
             x.yaml:4:15: workloads.w: found `udp` too, expected one workload an entry
         {paths: p}
-            x.yaml:4:6: workloads.w: found no workload, expected one of stream, push, rr, crr, udp, ping, http, grpc
+            x.yaml:4:6: workloads.w: found no workload, expected one of stream, push, rr, crr, udp,
+                ping, http, grpc
         {rr: 5}
             x.yaml:4:11: workloads.w.rr: found `5`, expected a mapping of parameters
         {rr: {siez: 1}}
-            x.yaml:4:12: workloads.w.rr.siez: found `siez`, expected one of size, response, udp, tls, tls-version, tls-cipher, no-tls-resumption, tls-mutual, schedule, rate, time, warmup, interval, timeout, connections, threads, engine, cpu, pacing, seed; did you mean `size`?
+            x.yaml:4:12: workloads.w.rr.siez: found `siez`, expected one of size, response, udp,
+                tls, tls-version, tls-cipher, no-tls-resumption, tls-mutual, schedule, rate, time,
+                warmup, interval, timeout, connections, threads, engine, cpu, pacing, seed; did you
+                mean `size`?
         {rr: {tls: true, tls-cert: c.pem}}
-            x.yaml:4:23: workloads.w.rr.tls-cert: found `tls-cert`, expected no client certificate: only an agent answers this workload; measure `http` or `grpc`, or give `tls-mutual` where it has `tls`
+            x.yaml:4:23: workloads.w.rr.tls-cert: found `tls-cert`, expected no client certificate:
+                only an agent answers this workload; measure `http` or `grpc`, or give `tls-mutual`
+                where it has `tls`
         {stream: {tls_cert: c.pem}}
-            x.yaml:4:16: workloads.w.stream.tls_cert: found `tls_cert`, expected no client certificate: only an agent answers this workload; measure `http` or `grpc`, or give `tls-mutual` where it has `tls`
+            x.yaml:4:16: workloads.w.stream.tls_cert: found `tls_cert`, expected no client
+                certificate: only an agent answers this workload; measure `http` or `grpc`, or give
+                `tls-mutual` where it has `tls`
         {crr: {tls-key: c.pem}}
-            x.yaml:4:13: workloads.w.crr.tls-key: found `tls-key`, expected no client certificate: only an agent answers this workload; measure `http` or `grpc`, or give `tls-mutual` where it has `tls`
+            x.yaml:4:13: workloads.w.crr.tls-key: found `tls-key`, expected no client certificate:
+                only an agent answers this workload; measure `http` or `grpc`, or give `tls-mutual`
+                where it has `tls`
         {push: {tls-cert: c.pem}}
-            x.yaml:4:14: workloads.w.push.tls-cert: found `tls-cert`, expected no client certificate: only an agent answers this workload; measure `http` or `grpc`, or give `tls-mutual` where it has `tls`
+            x.yaml:4:14: workloads.w.push.tls-cert: found `tls-cert`, expected no client
+                certificate: only an agent answers this workload; measure `http` or `grpc`, or give
+                `tls-mutual` where it has `tls`
         {stream: {send_bufer: 1}}
-            x.yaml:4:16: workloads.w.stream.send_bufer: found `send_bufer`, expected one of size, direction, rate, receive, congestion, send-buffer, receive-buffer, receive-low-water, not-sent-low-water, tls, tls-version, tls-cipher, no-tls-resumption, tls-mutual, time, warmup, interval, timeout, connections, threads, engine, cpu, pacing, seed; did you mean `send-buffer`?
+            x.yaml:4:16: workloads.w.stream.send_bufer: found `send_bufer`, expected one of size,
+                direction, rate, receive, congestion, send-buffer, receive-buffer,
+                receive-low-water, not-sent-low-water, tls, tls-version, tls-cipher,
+                no-tls-resumption, tls-mutual, time, warmup, interval, timeout, connections,
+                threads, engine, cpu, pacing, seed; did you mean `send-buffer`?
         {rr: {size: 12XB}}
-            x.yaml:4:18: workloads.w.rr.size: found `12XB`, expected a size like 64, 100kB (100 000 bytes) or 128KiB (131 072 bytes)
+            x.yaml:4:18: workloads.w.rr.size: found `12XB`, expected a size like 64, 100kB (100 000
+                bytes) or 128KiB (131 072 bytes)
         {rr: {size: [1, 2XB, 0]}}
-            x.yaml:4:22: workloads.w.rr.size: found `2XB`, expected a size like 64, 100kB (100 000 bytes) or 128KiB (131 072 bytes)
+            x.yaml:4:22: workloads.w.rr.size: found `2XB`, expected a size like 64, 100kB (100 000
+                bytes) or 128KiB (131 072 bytes)
         {rr: {size: [1, 0]}}
             x.yaml:4:22: workloads.w.rr.size: found `0B`, expected 1B to 1GiB
         {rr: {size: []}}
-            x.yaml:4:18: workloads.w.rr.size: found an empty list, expected a value, a list of values, or a range like {from: 1B, to: 256KiB, factor: 64}
+            x.yaml:4:18: workloads.w.rr.size: found an empty list, expected a value, a list of
+                values, or a range like {from: 1B, to: 256KiB, factor: 64}
         {rr: {size: {from: 1, to: 9}}}
-            x.yaml:4:18: workloads.w.rr.size: found from, to, expected a range with from, to and either factor or step, like {from: 1B, to: 256KiB, factor: 64}
+            x.yaml:4:18: workloads.w.rr.size: found from, to, expected a range with from, to and
+                either factor or step, like {from: 1B, to: 256KiB, factor: 64}
         {rr: {size: {from: 9, to: 1, factor: 2}}}
-            x.yaml:4:18: workloads.w.rr.size: found `9:1:*2`, expected a range that can be measured: `9:1:*2` ends below its start; write the smaller value first
+            x.yaml:4:18: workloads.w.rr.size: found `9:1:*2`, expected a range that can be measured:
+                `9:1:*2` ends below its start; write the smaller value first
         {rr: {size: {from: 1B, to: 1s, factor: 2}}}
-            x.yaml:4:18: workloads.w.rr.size: found `1B` to `1s`, expected two whole numbers, sizes, times or bit rates
+            x.yaml:4:18: workloads.w.rr.size: found `1B` to `1s`, expected two whole numbers, sizes,
+                times or bit rates
         {rr: {size: [64, 64B]}}
-            x.yaml:4:3: workloads.w.rr: found the point `{size:64B}` twice, expected each setting once
+            x.yaml:4:3: workloads.w.rr: found the point `{size:64B}` twice, expected each setting
+                once
         {rr: {connections: many}}
-            x.yaml:4:25: workloads.w.rr.connections: found `many`, expected a whole number up to 4294967295
+            x.yaml:4:25: workloads.w.rr.connections: found `many`, expected a whole number up to
+                4294967295
         {rr: {connections: 0}}
             x.yaml:4:25: workloads.w.rr.connections: found `0`, expected 1 to 1 000 000 connections
         {rr: {threads: [1, 2]}}
-            x.yaml:4:25: workloads.w.rr.threads: found `2`, expected at most one thread a connection; raise connections
+            x.yaml:4:25: workloads.w.rr.threads: found `2`, expected at most one thread a
+                connection; raise connections
         {rr: {udp: maybe}}
             x.yaml:4:17: workloads.w.rr.udp: found `maybe`, expected true or false
         {rr: {rate: fast}}
             x.yaml:4:18: workloads.w.rr.rate: found `fast`, expected a number
         {rr: {rate: 5, schedule: closed}}
-            x.yaml:4:18: workloads.w.rr.rate: found `5`, expected no rate with schedule closed: the answers set the pace; take schedule rate
+            x.yaml:4:18: workloads.w.rr.rate: found `5`, expected no rate with schedule closed: the
+                answers set the pace; take schedule rate
         {rr: {schedule: poisson}}
             x.yaml:4:22: workloads.w.rr.schedule: found `poisson`, expected a rate to keep
         {rr: {schedule: hourly}}
-            x.yaml:4:22: workloads.w.rr.schedule: found `hourly`, expected one of closed, rate, poisson
+            x.yaml:4:22: workloads.w.rr.schedule: found `hourly`, expected one of closed, rate,
+                poisson
         {rr: {cpu: x}}
-            x.yaml:4:17: workloads.w.rr.cpu: found `x`, expected CPUs like 0, 0-3, 0,2 for the client, or client/server like 0/1
+            x.yaml:4:17: workloads.w.rr.cpu: found `x`, expected CPUs like 0, 0-3, 0,2 for the
+                client, or client/server like 0/1
         {stream: {direction: sideways}}
-            x.yaml:4:27: workloads.w.stream.direction: found `sideways`, expected one of to-server, from-server, both
+            x.yaml:4:27: workloads.w.stream.direction: found `sideways`, expected one of to-server,
+                from-server, both
         {udp: {rate: 10}}
-            x.yaml:4:19: workloads.w.udp.rate: found `10`, expected max, datagrams a second like 50000pps or 50kpps, or payload like 100Mbit
+            x.yaml:4:19: workloads.w.udp.rate: found `10`, expected max, datagrams a second like
+                50000pps or 50kpps, or payload like 100Mbit
         {udp: {gso: 70000}}
             x.yaml:4:18: workloads.w.udp.gso: found `70000`, expected a whole number up to 65535
         {http: {server: ngnix}}
-            x.yaml:4:22: workloads.w.http.server: found `ngnix`, expected one of hopbench, nginx; did you mean `nginx`?
+            x.yaml:4:22: workloads.w.http.server: found `ngnix`, expected one of hopbench, nginx;
+                did you mean `nginx`?
         {http: {response: 2GiB}}
-            x.yaml:4:24: workloads.w.http.response: found `2GiB`, expected a size like 1KiB, at most 1GiB
+            x.yaml:4:24: workloads.w.http.response: found `2GiB`, expected a size like 1KiB, at most
+                1GiB
         {http: {path: x}}
-            x.yaml:4:20: workloads.w.http.path: found `x`, expected a path from the slash on, like /index.html?lang=en
+            x.yaml:4:20: workloads.w.http.path: found `x`, expected a path from the slash on, like
+                /index.html?lang=en
         {http: {path: '/a b'}}
-            x.yaml:4:20: workloads.w.http.path: found `/a b`, expected a path and query in visible ASCII; percent-encode other characters
+            x.yaml:4:20: workloads.w.http.path: found `/a b`, expected a path and query in visible
+                ASCII; percent-encode other characters
         {http: {path: /x, response: 1}}
-            x.yaml:4:20: workloads.w.http: found `path` beside `response`, expected only one of the two
+            x.yaml:4:20: workloads.w.http: found `path` beside `response`, expected only one of the
+                two
         {http: {body: a, body-size: 1}}
-            x.yaml:4:3: workloads.w.http: found `body` beside `body-size`, expected only one of the two
+            x.yaml:4:3: workloads.w.http: found `body` beside `body-size`, expected only one of the
+                two
         {http: {header: nocolon}}
             x.yaml:4:22: workloads.w.http.header: found `<redacted>`, expected `Name: value`
         {rr: {}, paths: [q*]}
             x.yaml:4:23: workloads.w.paths: found `q*`, expected `p`
         {rr: {time: 25h}}
-            x.yaml:4:3: workloads.w.rr.interval: found `1s with time 90000s`, expected at most 10 000 intervals
+            x.yaml:4:3: workloads.w.rr.interval: found `1s with time 90000s`, expected at most 10
+                000 intervals
             x.yaml:4:18: workloads.w.rr.time: found `90000s`, expected at most 24h
     ";
     compare(rows, with);

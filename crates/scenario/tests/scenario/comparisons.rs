@@ -204,27 +204,38 @@ fn a_metric_is_one_that_a_workload_with_rounds_has() {
 fn stops_that_make_no_sense() {
     let rows = r"
         {}
-            x.yaml:2:7: stop: found no `ci`, expected how narrow is enough, like 2% or 0.02: half the interval as a share of the figure, 0.1% to 50%
+            x.yaml:2:7: stop: found no `ci`, expected how narrow is enough, like 2% or 0.02: half
+                the interval as a share of the figure, 0.1% to 50%
         2%
-            x.yaml:2:7: stop: found `2%`, expected a mapping like {ci: 2%, metric: throughput, max-rounds: 20, budget: 10m}
+            x.yaml:2:7: stop: found `2%`, expected a mapping like {ci: 2%, metric: throughput,
+                max-rounds: 20, budget: 10m}
         {ci: 2}
-            x.yaml:2:12: stop.ci: found `2`, expected how narrow is enough, like 2% or 0.02: half the interval as a share of the figure, 0.1% to 50%
+            x.yaml:2:12: stop.ci: found `2`, expected how narrow is enough, like 2% or 0.02: half
+                the interval as a share of the figure, 0.1% to 50%
         {ci: 0%}
-            x.yaml:2:12: stop.ci: found `0%`, expected how narrow is enough, like 2% or 0.02: half the interval as a share of the figure, 0.1% to 50%
+            x.yaml:2:12: stop.ci: found `0%`, expected how narrow is enough, like 2% or 0.02: half
+                the interval as a share of the figure, 0.1% to 50%
         {ci: narrow}
-            x.yaml:2:12: stop.ci: found `narrow`, expected how narrow is enough, like 2% or 0.02: half the interval as a share of the figure, 0.1% to 50%
+            x.yaml:2:12: stop.ci: found `narrow`, expected how narrow is enough, like 2% or 0.02:
+                half the interval as a share of the figure, 0.1% to 50%
         {ci: 2%, metrik: p99}
-            x.yaml:2:16: stop.metrik: found `metrik`, expected one of ci, metric, min-rounds, max-rounds, budget; did you mean `metric`?
+            x.yaml:2:16: stop.metrik: found `metrik`, expected one of ci, metric, min-rounds,
+                max-rounds, budget; did you mean `metric`?
         {ci: 2%, metric: p95}
-            x.yaml:2:24: stop.metric: found `p95`, expected one of throughput, p50, p90, p99, p999; did you mean `p90`?
+            x.yaml:2:24: stop.metric: found `p95`, expected one of throughput, p50, p90, p99, p999;
+                did you mean `p90`?
         {ci: 2%, metric: througput}
-            x.yaml:2:24: stop.metric: found `througput`, expected one of throughput, p50, p90, p99, p999; did you mean `throughput`?
+            x.yaml:2:24: stop.metric: found `througput`, expected one of throughput, p50, p90, p99,
+                p999; did you mean `throughput`?
         {ci: 2%, metric: CPU/req}
-            x.yaml:2:24: stop.metric: found `CPU/req`, expected one of throughput, p50, p90, p99, p999, or a metric as records call it, like requests_per_s
+            x.yaml:2:24: stop.metric: found `CPU/req`, expected one of throughput, p50, p90, p99,
+                p999, or a metric as records call it, like requests_per_s
         {ci: 2%, metric: [p50]}
-            x.yaml:2:24: stop.metric: found a list, expected the name of a metric, like throughput or p99
+            x.yaml:2:24: stop.metric: found a list, expected the name of a metric, like throughput
+                or p99
         {ci: 2%, min-rounds: 2}
-            x.yaml:2:28: stop.min-rounds: found `2`, expected a whole number from 3 to 1000: fewer rounds show no interval to stop by
+            x.yaml:2:28: stop.min-rounds: found `2`, expected a whole number from 3 to 1000: fewer
+                rounds show no interval to stop by
         {ci: 2%, max-rounds: 1001}
             x.yaml:2:28: stop.max-rounds: found `1001`, expected 1 to 1000
         {ci: 2%, max-rounds: 2}
@@ -236,7 +247,9 @@ fn stops_that_make_no_sense() {
         {ci: 2%, budget: 10ms}
             x.yaml:2:24: stop.budget: found `10ms`, expected a time from 1s on, like 10m
         {ci: 2%}\nrounds: 3
-            x.yaml:2:7: stop: found `stop` beside `rounds`, expected only one of them: `budget` is time for the rounds, `rounds` is their number, and `stop` is as many as each cell needs
+            x.yaml:2:7: stop: found `stop` beside `rounds`, expected only one of them: `budget` is
+                time for the rounds, `rounds` is their number, and `stop` is as many as each cell
+                needs
     ";
     compare(rows, |stop| with(&format!("stop: {stop}")));
 }
@@ -256,7 +269,8 @@ fn effects_of_no_interest_and_pairs_that_cannot_be() {
         a-a: maybe
             x.yaml:2:6: a-a: found `maybe`, expected true or false
         a-a: true
-            x.yaml:2:6: a-a: found `true` without a baseline, expected `baseline`, which is measured twice
+            x.yaml:2:6: a-a: found `true` without a baseline, expected `baseline`, which is measured
+                twice
     ";
     compare(rows, with);
     assert!(try_plan(&with("a-a: false")).is_ok(), "what is not there can be left out");

@@ -204,26 +204,35 @@ fn several_variants_are_a_path_each_and_names_mean_the_parts() {
 fn wrong_modes_and_ends() {
     let rows = r"
         paths: {p: bridge@a -> bridge@b mesh bth}
-            x.yaml:2:12: paths.p: found `bth`, expected one of none, server, client, both; did you mean `both`?
+            x.yaml:2:12: paths.p: found `bth`, expected one of none, server, client, both; did you
+                mean `both`?
         paths: {p: {from: bridge@a, to: bridge@b, mesh: sever}}
-            x.yaml:2:49: paths.p.mesh: found `sever`, expected one of none, server, client, both; did you mean `server`?
+            x.yaml:2:49: paths.p.mesh: found `sever`, expected one of none, server, client, both;
+                did you mean `server`?
         paths: {p: {from: bridge@a, to: bridge@b, mesh: [both]}}
             x.yaml:2:49: paths.p.mesh: found a list, expected none, server, client or both
         paths: {p: bridge@a -> bridge@b via gatway@c}
-            x.yaml:2:12: paths.p: found `gatway@c`, expected one of direct, cluster-ip, node-port@c, gateway@c, load-balancer, address@HOST:PORT; did you mean `gateway@c`?
+            x.yaml:2:12: paths.p: found `gatway@c`, expected one of direct, cluster-ip, node-port@c,
+                gateway@c, load-balancer, address@HOST:PORT; did you mean `gateway@c`?
         testbed: {lab: {nodes: 2}}\npaths: {p: bridge@a -> bridge@b via gateway@c}
             x.yaml:3:12: paths.p: found `c`, expected one of a, b; did you mean `a`?
         paths: {p: {from: bridge@a, to: host@b, mesh: both}}
-            x.yaml:2:47: paths.p.mesh: found mesh both with the server on `host@b`, expected a pod for the server's sidecar; host is none
+            x.yaml:2:47: paths.p.mesh: found mesh both with the server on `host@b`, expected a pod
+                for the server's sidecar; host is none
         paths: {p: host@a -> host@b mesh both}
-            x.yaml:2:12: paths.p: found mesh both with the client on `host@a`, expected a pod for the client's sidecar; host is none
-            x.yaml:2:12: paths.p: found mesh both with the server on `host@b`, expected a pod for the server's sidecar; host is none
+            x.yaml:2:12: paths.p: found mesh both with the client on `host@a`, expected a pod for
+                the client's sidecar; host is none
+            x.yaml:2:12: paths.p: found mesh both with the server on `host@b`, expected a pod for
+                the server's sidecar; host is none
         paths: {p: bridge+runsc@a -> bridge@b mesh client}
-            x.yaml:2:12: paths.p: found mesh client with the client on `bridge+runsc@a`, expected a pod without a runtime for the client's sidecar: runsc takes the pod's network over
+            x.yaml:2:12: paths.p: found mesh client with the client on `bridge+runsc@a`, expected a
+                pod without a runtime for the client's sidecar: runsc takes the pod's network over
         paths: {p: bridge@a -> bridge@b via gateway@c mesh both}
-            x.yaml:2:12: paths.p: found mesh both via gateway@c, expected mesh none or server: a gateway's clients are outside of the mesh
+            x.yaml:2:12: paths.p: found mesh both via gateway@c, expected mesh none or server: a
+                gateway's clients are outside of the mesh
         places: {kinds: [host, bridge], mesh: [none, server]}
-            x.yaml:2:39: places.mesh: found mesh server with the server on `host@b`, expected a pod for the server's sidecar; host is none
+            x.yaml:2:39: places.mesh: found mesh server with the server on `host@b`, expected a pod
+                for the server's sidecar; host is none
         places: {kinds: [bridge], mesh: [none, al]}
             x.yaml:2:40: places.mesh: found `al`, expected one of none, server, client, both
         places: {kinds: [bridge], mesh: [both, both]}
@@ -242,9 +251,12 @@ fn wrong_modes_and_ends() {
 fn wrong_blocks() {
     let rows = r#"
         ""
-            x.yaml:3:1: mesh: found nothing, expected a mapping like {mtls: true, variants: [plain, stats]}
+            x.yaml:3:1: mesh: found nothing, expected a mapping like {mtls: true, variants: [plain,
+                stats]}
         {tls: true}
-            x.yaml:3:8: mesh.tls: found `tls`, expected one of mtls, stats, access-log, policy-check, policy-report, concurrency, max-connections, upstream, lua, annotations, variants; did you mean `mtls`?
+            x.yaml:3:8: mesh.tls: found `tls`, expected one of mtls, stats, access-log,
+                policy-check, policy-report, concurrency, max-connections, upstream, lua,
+                annotations, variants; did you mean `mtls`?
         {mtls: yes}
             x.yaml:3:14: mesh.mtls: found `yes`, expected true or false
         {concurrency: 0}
@@ -252,46 +264,64 @@ fn wrong_blocks() {
         {concurrency: 65}
             x.yaml:3:21: mesh.concurrency: found `65`, expected 1 to 64 worker threads
         {max-connections: 0}
-            x.yaml:3:25: mesh.max-connections: found `0`, expected a whole number from 1 to 4294967295
+            x.yaml:3:25: mesh.max-connections: found `0`, expected a whole number from 1 to
+                4294967295
         {upstream: htp2}
-            x.yaml:3:18: mesh.upstream: found `htp2`, expected one of http1, http2; did you mean `http2`?
+            x.yaml:3:18: mesh.upstream: found `htp2`, expected one of http1, http2; did you mean
+                `http2`?
         {upstream: [http1]}
             x.yaml:3:18: mesh.upstream: found a list, expected http1 or http2
         {variants: [plain, stat]}
-            x.yaml:3:26: mesh.variants: found `stat`, expected one of stats, access-log, policy-check, policy-report, no-mtls, http2, plain; did you mean `stats`?
+            x.yaml:3:26: mesh.variants: found `stat`, expected one of stats, access-log,
+                policy-check, policy-report, no-mtls, http2, plain; did you mean `stats`?
         {variants: acess-log}
-            x.yaml:3:18: mesh.variants: found `acess-log`, expected one of stats, access-log, policy-check, policy-report, no-mtls, http2, plain; did you mean `access-log`?
+            x.yaml:3:18: mesh.variants: found `acess-log`, expected one of stats, access-log,
+                policy-check, policy-report, no-mtls, http2, plain; did you mean `access-log`?
         {variants: [plain, plain]}
             x.yaml:3:26: mesh.variants: found `plain` a second time, expected each variant once
         {variants: [[plain]]}
             x.yaml:3:19: mesh.variants: found a list, expected the name of a known variant
         {variants: []}
-            x.yaml:3:18: mesh.variants: found an empty list, expected a list of known variants like [plain, stats], or a mapping from names to what they do
+            x.yaml:3:18: mesh.variants: found an empty list, expected a list of known variants like
+                [plain, stats], or a mapping from names to what they do
         {variants: }
-            x.yaml:3:8: mesh.variants: found nothing, expected a list of known variants like [plain, stats], or a mapping from names to what they do
+            x.yaml:3:8: mesh.variants: found nothing, expected a list of known variants like [plain,
+                stats], or a mapping from names to what they do
         {variants: {}}
-            x.yaml:3:18: mesh.variants: found an empty mapping, expected a list of known variants like [plain, stats], or a mapping from names to what they do
+            x.yaml:3:18: mesh.variants: found an empty mapping, expected a list of known variants
+                like [plain, stats], or a mapping from names to what they do
         {variants: {a b: {}}}
-            x.yaml:3:19: mesh.variants: found `a b`, expected a name of at most 64 letters, digits and -_.+ that starts with a letter or digit
+            x.yaml:3:19: mesh.variants: found `a b`, expected a name of at most 64 letters, digits
+                and -_.+ that starts with a letter or digit
         {variants: {a: {}, a: {}}}
             x.yaml:3:26: mesh.variants.a: found `a` a second time, expected each key once
         {variants: {mixer: }}
-            x.yaml:3:19: mesh.variants.mixer: found nothing, expected what its proxies do, like {stats: true}; none of stats, access-log, policy-check, policy-report, no-mtls, http2, plain is called so
+            x.yaml:3:19: mesh.variants.mixer: found nothing, expected what its proxies do, like
+                {stats: true}; none of stats, access-log, policy-check, policy-report, no-mtls,
+                http2, plain is called so
         {variants: {plain: {mtls: false}}}
-            x.yaml:3:19: mesh.variants: found `plain` as no TLS, any HTTP, 2 workers, expected another name: `plain` is known as mTLS, any HTTP, 2 workers
+            x.yaml:3:19: mesh.variants: found `plain` as no TLS, any HTTP, 2 workers, expected
+                another name: `plain` is known as mTLS, any HTTP, 2 workers
         {concurrency: 4, variants: {no-mtls: {mtls: true}}}
-            x.yaml:3:35: mesh.variants: found `no-mtls` as mTLS, any HTTP, 4 workers, expected another name: `no-mtls` is known as no TLS, any HTTP, 4 workers
+            x.yaml:3:35: mesh.variants: found `no-mtls` as mTLS, any HTTP, 4 workers, expected
+                another name: `no-mtls` is known as no TLS, any HTTP, 4 workers
         {variants: {plain: , own: {concurrency: 2}}}
-            x.yaml:3:28: mesh.variants: found `own` with the settings of `plain`, expected variants that differ
+            x.yaml:3:28: mesh.variants: found `own` with the settings of `plain`, expected variants
+                that differ
         {mtls: false, variants: [plain, stats, no-mtls]}
-            x.yaml:3:46: mesh.variants: found `no-mtls` with the settings of `plain`, expected variants that differ
+            x.yaml:3:46: mesh.variants: found `no-mtls` with the settings of `plain`, expected
+                variants that differ
         {variants: {mixer: stats}}
-            x.yaml:3:26: mesh.variants.mixer: found `stats`, expected what its proxies do, like {stats: true}
+            x.yaml:3:26: mesh.variants.mixer: found `stats`, expected what its proxies do, like
+                {stats: true}
         {variants: {mixer: {policy: true}}}
-            x.yaml:3:27: mesh.variants.mixer.policy: found `policy`, expected one of mtls, stats, access-log, policy-check, policy-report, concurrency, max-connections, upstream, lua, annotations
+            x.yaml:3:27: mesh.variants.mixer.policy: found `policy`, expected one of mtls, stats,
+                access-log, policy-check, policy-report, concurrency, max-connections, upstream,
+                lua, annotations
         {variants: {mixer: {stats: maybe, concurrency: 100}}}
             x.yaml:3:34: mesh.variants.mixer.stats: found `maybe`, expected true or false
-            x.yaml:3:54: mesh.variants.mixer.concurrency: found `100`, expected 1 to 64 worker threads
+            x.yaml:3:54: mesh.variants.mixer.concurrency: found `100`, expected 1 to 64 worker
+                threads
     "#;
     compare(rows, meshed);
 }

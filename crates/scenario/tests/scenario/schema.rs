@@ -105,10 +105,19 @@ fn mappings(value: &Value) -> Vec<String> {
 }
 
 /// What the reader takes the schema takes, and the other way round: a row is `yes` or `no`, and a
-/// part of a scenario.
+/// part of a scenario. A line without either continues the row above it.
 fn agree(table: &str, scenario: impl Fn(&str) -> String) {
     let validator = validator();
-    let rows: Vec<&str> = table.lines().map(str::trim).filter(|row| !row.is_empty()).collect();
+    let mut rows: Vec<String> = Vec::new();
+    for line in table.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        match rows.last_mut() {
+            Some(row) if !line.starts_with("yes ") && !line.starts_with("no ") => {
+                row.push(' ');
+                row.push_str(line);
+            }
+            _ => rows.push(line.to_owned()),
+        }
+    }
     assert!(!rows.is_empty());
     for row in rows {
         let (right, part) = match row.split_once(' ') {
@@ -169,7 +178,8 @@ fn both_take_the_same_searches_and_stops() {
     let top = |keys: &str| format!("{keys}\n{}", with("rr"));
     let rows = "
         yes knee: {connections: [8, 16]}
-        yes knee: {connections: 8:64:*2, threads: {from: 1, to: 4, factor: 2}, growth: 5%}, errors: 0.5%
+        yes knee: {connections: 8:64:*2, threads: {from: 1, to: 4, factor: 2}, growth: 5%},
+            errors: 0.5%
         yes slo: {p99: 5ms, rates: 100..50000, precision: 0.02}, errors: 0.01, equal-load: false
         yes slo: {p99.95: 5ms, rates: 0.5..1}
         yes slo: {p: 99.5, limit: 1s, rates: 1..2}
@@ -221,7 +231,8 @@ fn both_take_the_same_searches_and_stops() {
 fn both_take_the_same_paths() {
     let rows = r"
         yes paths: {p: host@a -> bridge+runsc@b via node-port@c}
-        yes paths: {p: {from: host@a, to: bridge@b, via: cluster-ip, backends: 5, clients: 20, mesh: none}}
+        yes paths: {p: {from: host@a, to: bridge@b, via: cluster-ip, backends: 5, clients: 20,
+            mesh: none}}
         yes paths: {p: host@a -> bridge@b mesh server}
         yes paths: {p: bridge@a -> host@b via node-port@c mesh client}
         yes paths: {p: bridge@a -> eni@b  via  cluster-ip  mesh  both}
@@ -229,19 +240,24 @@ fn both_take_the_same_paths() {
         yes paths: {p: host@a -> bridge+runsc@b via gateway@c}
         yes paths: {p: bridge@a -> bridge@b via gateway@c mesh server}
         yes paths: {p: {from: bridge@a, to: bridge@b, mesh: both, via: cluster-ip}}
-        yes paths: {p: {from: bridge+runsc@a, to: bridge@b, mesh: server, via: gateway@c, backends: 2}}
-        yes paths: {p: {from: bridge@a, to: bridge@b, via: cluster-ip, backends: 3, affinity: client-ip}}
+        yes paths: {p: {from: bridge+runsc@a, to: bridge@b, mesh: server, via: gateway@c,
+            backends: 2}}
+        yes paths: {p: {from: bridge@a, to: bridge@b, via: cluster-ip, backends: 3,
+            affinity: client-ip}}
         no  paths: {p: {from: bridge@a, to: bridge@b, via: cluster-ip, affinity: cookie}}
-        yes paths: {p: {from: bridge@a, to: bridge@b, family: ipv6}, q: {from: bridge@a, to: bridge@b, family: ipv4}}
+        yes paths: {p: {from: bridge@a, to: bridge@b, family: ipv6}, q: {from: bridge@a,
+            to: bridge@b, family: ipv4}}
         no  paths: {p: {from: bridge@a, to: bridge@b, family: ipv5}}
         yes places: {kinds: bridge, via: [direct, gateway@c], mesh: [none, server]}
         yes places: {kinds: [bridge], mesh: both}
         yes places: [host, bridge+runsc]
         yes places: {kinds: [host, eni], nodes: a -> b, via: cluster-ip}
-        yes places: {from: host, to: [host, eni], nodes: {near: a -> a, far: a -> b}, via: [direct, node-port@c]}
+        yes places: {from: host, to: [host, eni], nodes: {near: a -> a, far: a -> b}, via: [direct,
+            node-port@c]}
         yes testbed: lab\npaths: {p: host@a -> host@b}
         yes testbed: {lab: {nodes: 3, link: 10Gbit, mtu: 9000}}\npaths: {p: host@a -> host@c}
-        yes testbed: {lab: {nodes: {a: {zone: x, link: 1Gbit}, b: {zone: z}}, zone-link: 1Gbit, zone-delay: 2ms}}\npaths: {p: host@a -> host@b}
+        yes testbed: {lab: {nodes: {a: {zone: x, link: 1Gbit}, b: {zone: z}}, zone-link: 1Gbit,
+            zone-delay: 2ms}}\npaths: {p: host@a -> host@b}
         yes paths: {p: host@a -> bridge@b via load-balancer}
         yes paths: {p: host@a -> host@b via address@203.0.113.7:80}
         no  paths: {p: host+runsc@a -> bridge@b}
@@ -322,10 +338,15 @@ fn both_take_the_same_testbeds() {
     let rows = r"
         yes testbed: {kubernetes: , lab: {nodes: 2}}\npaths: {p: pod@a -> eni@b}
         yes testbed: {kubernetes: {networks: {own: }}}\npaths: {p: own+x@a -> own@b via cluster-ip}
-        yes testbed: {kubernetes: {mesh: istio, objects: [{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {a: b}}]}}\npaths: {p: pod@a -> pod@b mesh both}\nmesh: {variants: {x: {annotations: {example.org/a: b}}, y: {}}}
-        no  testbed: {kubernetes: {objects: [{kind: ConfigMap, metadata: {name: c}}]}}\npaths: {p: pod@a -> pod@b}
-        no  testbed: {kubernetes: {objects: [{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: x}}]}}\npaths: {p: pod@a -> pod@b}
-        yes testbed: {kubernetes: {gateway: {address: 'x:80'}}}\npaths: {p: pod@a -> pod@b via gateway mesh server}
+        yes testbed: {kubernetes: {mesh: istio, objects: [{apiVersion: v1, kind: ConfigMap,
+            metadata: {name: c}, data: {a: b}}]}}\npaths: {p: pod@a -> pod@b mesh both}\nmesh:
+            {variants: {x: {annotations: {example.org/a: b}}, y: {}}}
+        no  testbed: {kubernetes: {objects: [{kind: ConfigMap,
+            metadata: {name: c}}]}}\npaths: {p: pod@a -> pod@b}
+        no  testbed: {kubernetes: {objects: [{apiVersion: v1, kind: ConfigMap, metadata: {name: c,
+            namespace: x}}]}}\npaths: {p: pod@a -> pod@b}
+        yes testbed: {kubernetes: {gateway: {address: 'x:80'}}}\npaths: {p: pod@a -> pod@b via
+            gateway mesh server}
         yes testbed: kubernetes\nplaces: {kinds: [pod, pod+x]}
         no  testbed: [lab]\npaths: {p: host@a -> host@b}
         no  testbed: {}\npaths: {p: host@a -> host@b}
@@ -335,11 +356,14 @@ fn both_take_the_same_testbeds() {
     ";
     agree(rows, on);
     let rows = "
-        yes context: staging, image: 'a/b:1', pull-policy: Never, network-policy: true, start-timeout: 90s, allow-commands: true
+        yes context: staging, image: 'a/b:1', pull-policy: Never, network-policy: true,
+            start-timeout: 90s, allow-commands: true
         yes nodes: {a: {name: worker-1.example}, b: {labels: {pool: fast}, zone: z1}, c: }
-        yes networks: {overlay: {runtime-class: x}, macvlan: {annotations: {a.b/c: '[]'}, labels: {a: b}, interface: net1, patch: {spec: {}}}, eni: }
+        yes networks: {overlay: {runtime-class: x}, macvlan: {annotations: {a.b/c: '[]'},
+            labels: {a: b}, interface: net1, patch: {spec: {}}}, eni: }
         yes runtimes: {runsc: gvisor}, patch: {spec: {priority: 3}}
-        yes servers: {nginx: {image: 'nginx:1', port: 80, cpus: 0.5, args: [-g, 1], request: '/bytes/{bytes}'}}
+        yes servers: {nginx: {image: 'nginx:1', port: 80, cpus: 0.5, args: [-g, 1],
+            request: '/bytes/{bytes}'}}
         yes servers: {nginx: {image: nginx, cpus: 500m}}
         yes peers: {image: 'tools:1'}
         no  peers: {}
@@ -403,10 +427,12 @@ fn both_take_the_same_meshes() {
     let rows = r#"
         yes {}
         yes {mtls: false, concurrency: 1, max-connections: 1, upstream: http2}
-        yes {stats: true, access-log: true, policy-check: true, policy-report: true, variants: [plain]}
+        yes {stats: true, access-log: true, policy-check: true, policy-report: true,
+            variants: [plain]}
         yes {variants: [plain, stats, access-log, policy-check, policy-report, no-mtls, http2]}
         yes {variants: stats}
-        yes {variants: {plain: , mixer: {policy-check: true, stats: true}, own: {concurrency: 64}, http2: {}}}
+        yes {variants: {plain: , mixer: {policy-check: true, stats: true}, own: {concurrency: 64},
+            http2: {}}}
         no  ""
         no  plain
         no  [plain]

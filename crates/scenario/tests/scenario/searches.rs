@@ -40,7 +40,8 @@ fn levels_up_to_the_knee() {
     );
     assert_eq!(
         spec(
-            "{http: {}, search: {knee: {connections: 4:16:*2, threads: {from: 1, to: 4, factor: 2}, growth: 2%}, errors: 0}}"
+            "{http: {}, search: {knee: {connections: 4:16:*2, threads: {from: 1, to: 4, \
+             factor: 2}, growth: 2%}, errors: 0}}"
         ),
         SearchSpec { errors_share: 0.0, ..knee(&[4, 8, 16], &[1, 2, 4], 0.02) }
     );
@@ -120,7 +121,8 @@ fn the_highest_rate_within_a_limit() {
 #[test]
 fn the_highest_rate_of_datagrams() {
     let points = points(
-        "{udp: {size: [16, 160], gso: 4}, search: {lossless: {loss: 0.1%, rates: 1280kbit..12.8Mbit}}}",
+        "{udp: {size: [16, 160], gso: 4}, search: {lossless: {loss: 0.1%, \
+         rates: 1280kbit..12.8Mbit}}}",
     );
     let goal = |rates| SearchGoal::Lossless { loss_share: 0.001, rates, precision: 0.01 };
     // What `rate` comes to: payload, datagrams and not sends.
@@ -202,13 +204,17 @@ fn paths_without_the_cpu_are_left_out_and_told() {
     }
     let rows = "
         proxy sidecar
-            x.yaml:10:36: workloads.w.search.cpu.of: found `sidecar`, expected one of client-sidecar, gateway, policy, server-sidecar
+            x.yaml:10:36: workloads.w.search.cpu.of: found `sidecar`, expected one of
+                client-sidecar, gateway, policy, server-sidecar
         proxy server-sidecar#3
-            x.yaml:10:36: workloads.w.search.cpu.of: found `server-sidecar#3`, expected one of client-sidecar, gateway, policy, server-sidecar; did you mean `server-sidecar`?
+            x.yaml:10:36: workloads.w.search.cpu.of: found `server-sidecar#3`, expected one of
+                client-sidecar, gateway, policy, server-sidecar; did you mean `server-sidecar`?
         proxy server-sidecar#1
-            x.yaml:10:36: workloads.w.search.cpu.of: found `server-sidecar#1`, expected one of client-sidecar, gateway, policy, server-sidecar; did you mean `server-sidecar`?
+            x.yaml:10:36: workloads.w.search.cpu.of: found `server-sidecar#1`, expected one of
+                client-sidecar, gateway, policy, server-sidecar; did you mean `server-sidecar`?
         node d
-            x.yaml:10:36: workloads.w.search.cpu.of: found `d`, expected one of a, b, c; did you mean `a`?
+            x.yaml:10:36: workloads.w.search.cpu.of: found `d`, expected one of a, b, c; did you
+                mean `a`?
     ";
     compare(rows, proxied);
 }
@@ -218,114 +224,162 @@ fn searches_that_make_no_sense() {
     let rows = "
         # What is searched.
         {rr: , search: {}}
-            x.yaml:4:21: workloads.w.search: found nothing to search, expected one of knee, slo, cpu, lossless
+            x.yaml:4:21: workloads.w.search: found nothing to search, expected one of knee, slo,
+                cpu, lossless
         {rr: , search: slo}
-            x.yaml:4:21: workloads.w.search: found `slo`, expected what to search, like {slo: {p99: 5ms, rates: 100..50000}}
+            x.yaml:4:21: workloads.w.search: found `slo`, expected what to search, like {slo: {p99:
+                5ms, rates: 100..50000}}
         {rr: , search: {nee: {}}}
-            x.yaml:4:22: workloads.w.search.nee: found `nee`, expected one of knee, slo, cpu, lossless, errors, equal-load; did you mean `knee`?
+            x.yaml:4:22: workloads.w.search.nee: found `nee`, expected one of knee, slo, cpu,
+                lossless, errors, equal-load; did you mean `knee`?
         {rr: , serch: {}}
-            x.yaml:4:13: workloads.w.serch: found `serch`, expected one of stream, push, rr, crr, udp, ping, http, grpc, paths, search, peer; did you mean `search`?
+            x.yaml:4:13: workloads.w.serch: found `serch`, expected one of stream, push, rr, crr,
+                udp, ping, http, grpc, paths, search, peer; did you mean `search`?
         {rr: , search: {knee: {connections: [1, 2]}, slo: {p50: 1s, rates: 1..2}}}
             x.yaml:4:51: workloads.w.search: found `slo` too, expected one search a workload
         {rr: , search: {knee: {connections: [1, 2]}, errors: 2}}
-            x.yaml:4:59: workloads.w.search.errors: found `2`, expected a share like 1% or 0.01, 0% to 100%
+            x.yaml:4:59: workloads.w.search.errors: found `2`, expected a share like 1% or 0.01, 0%
+                to 100%
         {rr: , search: {knee: {connections: [1, 2]}, equal_load: 1}}
             x.yaml:4:63: workloads.w.search.equal-load: found `1`, expected true or false
         {rr: , search: {knee: {connections: [1, 2]}, equal-load: true}}
-            x.yaml:4:21: workloads.w.search: found `equal-load` on one path, expected at least two paths
+            x.yaml:4:21: workloads.w.search: found `equal-load` on one path, expected at least two
+                paths
         # With which workload.
         {stream: , search: {knee: {connections: [1, 2]}}}
-            x.yaml:4:26: workloads.w.search.knee: found the workload `stream`, expected one of rr, crr, http, grpc
+            x.yaml:4:26: workloads.w.search.knee: found the workload `stream`, expected one of rr,
+                crr, http, grpc
         {ping: , search: {slo: {p50: 1s, rates: 1..2}}}
-            x.yaml:4:24: workloads.w.search.slo: found the workload `ping`, expected one of rr, crr, http, grpc
+            x.yaml:4:24: workloads.w.search.slo: found the workload `ping`, expected one of rr, crr,
+                http, grpc
         {push: , search: {cpu: {of: client, ceiling: 1, rates: 1..2}}}
-            x.yaml:4:24: workloads.w.search.cpu: found the workload `push`, expected one of rr, crr, udp, http, grpc
+            x.yaml:4:24: workloads.w.search.cpu: found the workload `push`, expected one of rr, crr,
+                udp, http, grpc
         {rr: , search: {lossless: {loss: 0, rates: 1..2}}}
             x.yaml:4:22: workloads.w.search.lossless: found the workload `rr`, expected one of udp
         # Knees.
         {rr: , search: {knee: {}}}
-            x.yaml:4:28: workloads.w.search.knee: found no `connections`, expected levels like {connections: [8, 16, 32, 64], threads: [1, 2, 4]}
+            x.yaml:4:28: workloads.w.search.knee: found no `connections`, expected levels like
+                {connections: [8, 16, 32, 64], threads: [1, 2, 4]}
         {rr: , search: {knee: {connections: 8}}}
-            x.yaml:4:42: workloads.w.search.knee.connections: found one level, expected 2 to 100 of them, ascending, like [8, 16, 32]
+            x.yaml:4:42: workloads.w.search.knee.connections: found one level, expected 2 to 100 of
+                them, ascending, like [8, 16, 32]
         {rr: , search: {knee: {connections: [8, 4]}}}
-            x.yaml:4:46: workloads.w.search.knee.connections: found `4`, expected more than the level before it
+            x.yaml:4:46: workloads.w.search.knee.connections: found `4`, expected more than the
+                level before it
         {rr: , search: {knee: {connections: [0, many]}}}
-            x.yaml:4:43: workloads.w.search.knee.connections: found `0`, expected a whole number from 1 to 1000000
-            x.yaml:4:46: workloads.w.search.knee.connections: found `many`, expected a whole number from 1 to 1000000
+            x.yaml:4:43: workloads.w.search.knee.connections: found `0`, expected a whole number
+                from 1 to 1000000
+            x.yaml:4:46: workloads.w.search.knee.connections: found `many`, expected a whole number
+                from 1 to 1000000
         {rr: , search: {knee: {connections: [1, 2], threads: [2]}}}
-            x.yaml:4:59: workloads.w.search.knee.threads: found one level, expected 2 to 100 of them, ascending, like [8, 16, 32]
+            x.yaml:4:59: workloads.w.search.knee.threads: found one level, expected 2 to 100 of
+                them, ascending, like [8, 16, 32]
         {rr: , search: {knee: {connections: [1, 2], threads: [1, 4]}}}
-            x.yaml:4:59: workloads.w.search.knee.threads: found `4`, expected at most one thread a connection, of which there are 2 at most
+            x.yaml:4:59: workloads.w.search.knee.threads: found `4`, expected at most one thread a
+                connection, of which there are 2 at most
         {rr: {engine: threads}, search: {knee: {connections: [1, 5000]}}}
-            x.yaml:4:59: workloads.w.search.knee.connections: found `threads with 5000 connections`, expected at most 4096 connections with one thread each; take engine epoll
+            x.yaml:4:59: workloads.w.search.knee.connections: found `threads with 5000 connections`,
+                expected at most 4096 connections with one thread each; take engine epoll
         {rr: {engine: threads}, search: {knee: {connections: [1, 50], threads: [1, 2]}}}
-            x.yaml:4:77: workloads.w.search.knee.threads: found levels for the engine `threads`, expected another engine: this one takes a thread a connection
+            x.yaml:4:77: workloads.w.search.knee.threads: found levels for the engine `threads`,
+                expected another engine: this one takes a thread a connection
         {rr: , search: {knee: {connections: [1, 2], growth: -1%}}}
-            x.yaml:4:58: workloads.w.search.knee.growth: found `-1%`, expected a share like 5% or 0.05, 0.1% to 100%
+            x.yaml:4:58: workloads.w.search.knee.growth: found `-1%`, expected a share like 5% or
+                0.05, 0.1% to 100%
         {rr: {rate: 5}, search: {knee: {connections: [1, 2]}}}
-            x.yaml:4:18: workloads.w.rr.rate: found `rate` beside a search for `knee`, expected a closed loop: without a rate the answers set the pace
+            x.yaml:4:18: workloads.w.rr.rate: found `rate` beside a search for `knee`, expected a
+                closed loop: without a rate the answers set the pace
         {rr: {connections: [4, 8]}, search: {knee: {connections: [1, 2]}}}
-            x.yaml:4:26: workloads.w.rr.connections: found `connections` beside a search for `knee`, expected the levels in the search only
+            x.yaml:4:26: workloads.w.rr.connections: found `connections` beside a search for `knee`,
+                expected the levels in the search only
         {rr: {threads: [1, 2]}, search: {knee: {connections: [2, 4], threads: [1, 2]}}}
-            x.yaml:4:22: workloads.w.rr.threads: found `threads` beside a search for `knee`, expected one number, with which connections are searched
+            x.yaml:4:22: workloads.w.rr.threads: found `threads` beside a search for `knee`,
+                expected one number, with which connections are searched
         {rr: {threads: 2}, search: {knee: {connections: [1, 2]}}}
-            x.yaml:4:21: workloads.w.rr.threads: found `2`, expected at most one thread a connection; raise connections
+            x.yaml:4:21: workloads.w.rr.threads: found `2`, expected at most one thread a
+                connection; raise connections
         # Service levels.
         {rr: , search: {slo: {rates: 1..2}}}
-            x.yaml:4:27: workloads.w.search.slo: found no limit, expected a limit and rates like {p99: 5ms, rates: 100..50000}
+            x.yaml:4:27: workloads.w.search.slo: found no limit, expected a limit and rates like
+                {p99: 5ms, rates: 100..50000}
         {rr: , search: {slo: {p99: 1ms}}}
-            x.yaml:4:27: workloads.w.search.slo: found no `rates`, expected the lowest and the highest rate, like 100..50000
+            x.yaml:4:27: workloads.w.search.slo: found no `rates`, expected the lowest and the
+                highest rate, like 100..50000
         {rr: , search: {slo: {p99: 1ms, p50: 1us, rates: 1..2}}}
-            x.yaml:4:27: workloads.w.search.slo: found several limits or half of one, expected one, like p99: 5ms or p: 99.5, limit: 5ms
+            x.yaml:4:27: workloads.w.search.slo: found several limits or half of one, expected one,
+                like p99: 5ms or p: 99.5, limit: 5ms
         {rr: , search: {slo: {p: 99, rates: 1..2}}}
-            x.yaml:4:27: workloads.w.search.slo: found several limits or half of one, expected one, like p99: 5ms or p: 99.5, limit: 5ms
+            x.yaml:4:27: workloads.w.search.slo: found several limits or half of one, expected one,
+                like p99: 5ms or p: 99.5, limit: 5ms
         {rr: , search: {slo: {p: 101, limit: 1s, rates: 1..2}}}
-            x.yaml:4:31: workloads.w.search.slo.p: found `101`, expected a percentile above 0 and up to 100, like 99.5
+            x.yaml:4:31: workloads.w.search.slo.p: found `101`, expected a percentile above 0 and up
+                to 100, like 99.5
         {rr: , search: {slo: {p99: 0, rates: 1..2}}}
             x.yaml:4:33: workloads.w.search.slo.p99: found `0`, expected a time like 5ms
         {rr: , search: {slo: {p101: 1ms, rates: 1..2}}}
-            x.yaml:4:28: workloads.w.search.slo.p101: found `p101`, expected one of p50, p90, p95, p99, p99.9, p, limit, rates, precision, repeats
+            x.yaml:4:28: workloads.w.search.slo.p101: found `p101`, expected one of p50, p90, p95,
+                p99, p99.9, p, limit, rates, precision, repeats
         {rr: , search: {slo: {p99: 1s, rates: 1..2, precision: 90%}}}
-            x.yaml:4:61: workloads.w.search.slo.precision: found `90%`, expected a share like 2% or 0.02, 0.1% to 50%
+            x.yaml:4:61: workloads.w.search.slo.precision: found `90%`, expected a share like 2% or
+                0.02, 0.1% to 50%
         {rr: , search: {slo: {p99: 1s, rates: 100}}}
-            x.yaml:4:44: workloads.w.search.slo.rates: found `100`, expected the lowest and the highest rate, like 100..50000
+            x.yaml:4:44: workloads.w.search.slo.rates: found `100`, expected the lowest and the
+                highest rate, like 100..50000
         {rr: , search: {slo: {p99: 1s, rates: [1, 2]}}}
-            x.yaml:4:44: workloads.w.search.slo.rates: found a list, expected the lowest and the highest rate, like 100..50000
+            x.yaml:4:44: workloads.w.search.slo.rates: found a list, expected the lowest and the
+                highest rate, like 100..50000
         {rr: , search: {slo: {p99: 1s, rates: 1..fast}}}
             x.yaml:4:44: workloads.w.search.slo.rates: found `fast`, expected a number
         {rr: , search: {slo: {p99: 1s, rates: 9..9}}}
-            x.yaml:4:44: workloads.w.search.slo.rates: found `9..9`, expected the lower rate first, and a higher one behind the dots
+            x.yaml:4:44: workloads.w.search.slo.rates: found `9..9`, expected the lower rate first,
+                and a higher one behind the dots
         {rr: , search: {slo: {p99: 1s, rates: 1..1e9}}}
-            x.yaml:4:44: workloads.w.search.slo.rates: found `1e9`, expected more than 0 and at most 100 000 000 a second
+            x.yaml:4:44: workloads.w.search.slo.rates: found `1e9`, expected more than 0 and at most
+                100 000 000 a second
         {rr: , search: {slo: {p99: 1s, rates: 0..9}}}
-            x.yaml:4:44: workloads.w.search.slo.rates: found `0`, expected more than 0 and at most 100 000 000 a second
+            x.yaml:4:44: workloads.w.search.slo.rates: found `0`, expected more than 0 and at most
+                100 000 000 a second
         {rr: {rate: [1, 2]}, search: {slo: {p99: 1s, rates: 1..9}}}
-            x.yaml:4:19: workloads.w.rr.rate: found `rate` beside a search for `slo`, expected `rates` of the search only
+            x.yaml:4:19: workloads.w.rr.rate: found `rate` beside a search for `slo`, expected
+                `rates` of the search only
         {rr: {schedule: closed}, search: {slo: {p99: 1s, rates: 1..9}}}
-            x.yaml:4:22: workloads.w.rr.schedule: found `schedule` beside a search for `slo`, expected rate or poisson
+            x.yaml:4:22: workloads.w.rr.schedule: found `schedule` beside a search for `slo`,
+                expected rate or poisson
         # CPU.
         {rr: , search: {cpu: {ceiling: 60%, rates: 1..9}}}
-            x.yaml:4:27: workloads.w.search.cpu: found no `of`, expected client, server, node NAME, nodes [NAME, NAME] or proxy NAME, like proxy server-sidecar
+            x.yaml:4:27: workloads.w.search.cpu: found no `of`, expected client, server, node NAME,
+                nodes [NAME, NAME] or proxy NAME, like proxy server-sidecar
         {rr: , search: {cpu: {of: client, rates: 1..9}}}
-            x.yaml:4:27: workloads.w.search.cpu: found no `ceiling`, expected a share of the CPU like 60% or 0.6, 5% to 100%
+            x.yaml:4:27: workloads.w.search.cpu: found no `ceiling`, expected a share of the CPU
+                like 60% or 0.6, 5% to 100%
         {rr: , search: {cpu: {of: client, ceiling: 60, rates: 1..9}}}
-            x.yaml:4:49: workloads.w.search.cpu.ceiling: found `60`, expected a share of the CPU like 60% or 0.6, 5% to 100%
+            x.yaml:4:49: workloads.w.search.cpu.ceiling: found `60`, expected a share of the CPU
+                like 60% or 0.6, 5% to 100%
         {rr: , search: {cpu: {of: b, ceiling: 60%, rates: 1..9}}}
-            x.yaml:4:32: workloads.w.search.cpu.of: found `b`, expected client, server, node NAME, nodes [NAME, NAME] or proxy NAME, like proxy server-sidecar
+            x.yaml:4:32: workloads.w.search.cpu.of: found `b`, expected client, server, node NAME,
+                nodes [NAME, NAME] or proxy NAME, like proxy server-sidecar
         {rr: , search: {cpu: {of: proxy gateway, ceiling: 60%, rates: 1..9}}}
-            x.yaml:4:32: workloads.w.search.cpu.of: found `proxy gateway`, expected a path with a proxy: none of the workload's has any
+            x.yaml:4:32: workloads.w.search.cpu.of: found `proxy gateway`, expected a path with a
+                proxy: none of the workload's has any
         # Loss.
         {udp: , search: {lossless: {rates: 1Mbit..2Mbit}}}
-            x.yaml:4:33: workloads.w.search.lossless: found no `loss`, expected the share that may be lost, like 0.1% or 0.001, 0% to 50%
+            x.yaml:4:33: workloads.w.search.lossless: found no `loss`, expected the share that may
+                be lost, like 0.1% or 0.001, 0% to 50%
         {udp: , search: {lossless: {loss: 0, rates: 100..200}}}
-            x.yaml:4:50: workloads.w.search.lossless.rates: found `100`, expected max, datagrams a second like 50000pps or 50kpps, or payload like 100Mbit
-            x.yaml:4:50: workloads.w.search.lossless.rates: found `200`, expected max, datagrams a second like 50000pps or 50kpps, or payload like 100Mbit
+            x.yaml:4:50: workloads.w.search.lossless.rates: found `100`, expected max, datagrams a
+                second like 50000pps or 50kpps, or payload like 100Mbit
+            x.yaml:4:50: workloads.w.search.lossless.rates: found `200`, expected max, datagrams a
+                second like 50000pps or 50kpps, or payload like 100Mbit
         {udp: , search: {lossless: {loss: 0, rates: 1Mbit..max}}}
-            x.yaml:4:50: workloads.w.search.lossless.rates: found `max`, expected a rate that can be halved
+            x.yaml:4:50: workloads.w.search.lossless.rates: found `max`, expected a rate that can be
+                halved
         {udp: , search: {lossless: {loss: 0, rates: 1Mbit..2Mbit, repeats: 0}}}
-            x.yaml:4:73: workloads.w.search.lossless.repeats: found `0`, expected a whole number from 1 to 20
+            x.yaml:4:73: workloads.w.search.lossless.repeats: found `0`, expected a whole number
+                from 1 to 20
         {udp: {rate: max}, search: {lossless: {loss: 0, rates: 1Mbit..2Mbit}}}
-            x.yaml:4:19: workloads.w.udp.rate: found `rate` beside a search for `lossless`, expected `rates` of the search only
+            x.yaml:4:19: workloads.w.udp.rate: found `rate` beside a search for `lossless`, expected
+                `rates` of the search only
     ";
     compare(rows, with);
 }
@@ -334,7 +388,8 @@ fn searches_that_make_no_sense() {
 fn traffic_that_passes_by_proxies_says_nothing_of_their_cpu() {
     let rows = "
         {udp: {}, search: {cpu: {of: proxy server-sidecar, ceiling: 60%, rates: 1Mbit..9Mbit}}}
-            x.yaml:4:35: workloads.w.search.cpu.of: found `udp` through proxies, expected traffic that proxies carry: they take TCP only
+            x.yaml:4:35: workloads.w.search.cpu.of: found `udp` through proxies, expected traffic
+                that proxies carry: they take TCP only
     ";
     compare(rows, |workload| {
         format!(

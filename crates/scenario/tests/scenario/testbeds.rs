@@ -149,7 +149,8 @@ fn a_cluster_of_which_everything_is_said() {
 
 #[test]
 fn hosts_are_where_their_agents_are() {
-    let block = "{nodes: {a: 10.0.0.1, 'b.example': '[::1]:7000', c: {control: worker-1, address: '10.1.0.1:7475', token-file: own}}, token-file: t}";
+    let block = "{nodes: {a: 10.0.0.1, 'b.example': '[::1]:7000', c: {control: worker-1, \
+                 address: '10.1.0.1:7475', token-file: own}}, token-file: t}";
     let plan = plan(&on(&format!(
         "testbed: {{hosts: {block}}}\npaths: {{p: host@a -> host@b.example via address@x:80}}"
     )));

@@ -49,7 +49,8 @@ fn rates_and_levels_take_the_forms_that_people_write() {
 #[test]
 fn all_that_is_wrong_with_a_search_is_said_at_once() {
     let table = "
-        {rr: {rate: 5, connections: 4}, search: {knee: {connections: [8, 4], growth: -1%}, errors: 2, equal-load: true}}
+        {rr: {rate: 5, connections: 4}, search: {knee: {connections: [8, 4], growth: -1%}, errors:
+                2, equal-load: true}}
             rr.rate: found `rate` beside a search
             rr.connections: found `connections` beside a search
             search: found `equal-load` on one path
@@ -81,7 +82,7 @@ fn all_that_is_wrong_with_a_search_is_said_at_once() {
         let text = with(&workload);
         let said = lines(&try_with(&text, &Overrides::default()).expect_err("wrong"));
         assert_eq!(said.lines().count(), parts.len(), "{said}");
-        for part in parts {
+        for part in &parts {
             assert!(said.contains(part), "no `{part}`: {said}");
         }
     }
