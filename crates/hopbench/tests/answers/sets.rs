@@ -58,7 +58,8 @@ time: 1s
 warmup: 500ms
 paths:
   many:
-    {from: bridge@a, to: 'bridge@[b, c]', backends: 4, via: 'gateway@[d, e]', gateways: 4, mesh: server}
+    {from: bridge@a, to: 'bridge@[b, c]', backends: 4, via: 'gateway@[d, e]', gateways: 4,
+     mesh: server}
 workloads:
   ask: {http: {connections: 60, rate: 500}}
 ";

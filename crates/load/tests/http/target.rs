@@ -26,7 +26,8 @@ fn pipelined_requests_are_answered_in_order() {
     let ours = Ours::start();
     let requests = b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\none\
         GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n\
-        POST /?delay=20ms HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\ntwo\r\n0\r\n\r\n\
+        POST /?delay=20ms HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n\
+        3\r\ntwo\r\n0\r\n\r\n\
         GET /?size=5000 HTTP/1.1\r\nHost: h\r\n\r\n\
         GET /nowhere HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
     let whole = exchange(&ours, &[requests]);

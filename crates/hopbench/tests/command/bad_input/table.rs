@@ -4,7 +4,7 @@
 pub(crate) type Row = (&'static str, [&'static str; 3]);
 
 /// Command lines; `T` stands for an agent's address, `U` for a URL.
-#[rustfmt::skip] // One row a line.
+#[rustfmt::skip] // A row stays on one line where it fits there.
 pub(crate) const WRONG: &[Row] = &[
     ("stream T --size 12XB", ["--size", "12XB", "128KiB"]),
     ("stream T --size 0", ["--size", "0", "1B to 64MiB"]),
@@ -64,7 +64,8 @@ pub(crate) const WRONG: &[Row] = &[
     ("stream T --cpu 8000", ["--cpu", "8000", "client, which may use 0"]),
     ("stream T --token 123", ["--token", "3 characters", "64 hex digits"]),
     ("stream T --token 123 --insecure", ["--token", "--insecure", "one of them"]),
-    ("stream T --token-file /nonexistent/token", ["--token-file", "/nonexistent/token", "No such file"]),
+    ("stream T --token-file /nonexistent/token",
+        ["--token-file", "/nonexistent/token", "No such file"]),
     ("stream T -4 -6", ["--ipv4", "--ipv6", "cannot be used with"]),
     ("plan quickstart --envoy /no/such/envoy", ["--envoy", "/no/such/envoy", "a program: Envoy"]),
     ("run quickstart --envoy /etc/passwd", ["--envoy", "/etc/passwd", "a program: Envoy"]),
@@ -97,7 +98,8 @@ pub(crate) const WRONG: &[Row] = &[
     ("stream T -w 1M", ["-w", "unexpected", "--receive-buffer"]),
     ("udp T -l 16", ["-l", "unexpected", "--size"]),
     ("rr T --tls --tls-cert c.pem", ["--tls-cert", "unexpected", "no client certificate"]),
-    ("stream T --tls --tls-cert=c.pem", ["--tls-cert", "only an agent answers", "`http` or `grpc`"]),
+    ("stream T --tls --tls-cert=c.pem",
+        ["--tls-cert", "only an agent answers", "`http` or `grpc`"]),
     ("crr T --tls --tls-key k.pem", ["--tls-key", "unexpected", "tls-mutual"]),
     ("crr T --tls-mutual", ["--tls-mutual", "true", "--tls beside it"]),
     ("rr T --tls-cipher aes-128-gcm", ["--tls-cipher", "aes-128-gcm", "--tls beside it"]),
@@ -109,9 +111,11 @@ pub(crate) const WRONG: &[Row] = &[
     ("serve --port 0 --bind 192.0.2.1", ["--bind", "192.0.2.1", "no address"]),
     ("serve --port 0 --max-flows 0", ["--max-flows", "0", "more than 0"]),
     ("serve --port 0 --both-ends --insecure", ["--both-ends", "--insecure", "--bind 127.0.0.1"]),
-    ("serve --port 0 --both-ends --insecure --bind 0.0.0.0", ["--both-ends", "--insecure", "--token-file"]),
+    ("serve --port 0 --both-ends --insecure --bind 0.0.0.0",
+        ["--both-ends", "--insecure", "--token-file"]),
     ("serve --port 0 --max-rate 5", ["--max-rate", "5", "1Gbit"]),
-    ("serve --port 0 --token-file /nonexistent/token", ["--token-file", "/nonexistent/token", "No such file"]),
+    ("serve --port 0 --token-file /nonexistent/token",
+        ["--token-file", "/nonexistent/token", "No such file"]),
     ("import /nonexistent/file", ["FILE", "/nonexistent/file", "a file that can be read"]),
     ("import base= -o /nonexistent", ["FILE", "found `base=`", "NAME=FILE"]),
     ("import --tool ab /etc/passwd", ["--tool", "ab", "possible values"]),
@@ -120,5 +124,6 @@ pub(crate) const WRONG: &[Row] = &[
     ("completions tcsh", ["tcsh", "possible values", "bash"]),
     ("run quickstart --profile=nope/web", ["--profile", "`nope/web`", "expected PATH/WORKLOAD"]),
     ("run quickstart --profile=web", ["--profile", "`web`", "expected PATH/WORKLOAD"]),
-    ("run quickstart --testbed kubernetes --profile", ["--profile", "`kubernetes`", "expected `lab`"]),
+    ("run quickstart --testbed kubernetes --profile",
+        ["--profile", "`kubernetes`", "expected `lab`"]),
 ];

@@ -10,7 +10,10 @@ use super::fixture::Made;
 use super::mesh::{self, mesh};
 
 /// What the job of Istio's kit asks its script for.
-const ISTIO_COLUMNS: &str = "StartTime,ActualDuration,Labels,NumThreads,ActualQPS,p50,p90,p99,p999,cpu_mili_avg_istio_proxy_fortioclient,cpu_mili_avg_istio_proxy_fortioserver,cpu_mili_avg_istio_proxy_istio-ingressgateway,mem_Mi_avg_istio_proxy_fortioclient,mem_Mi_avg_istio_proxy_fortioserver,mem_Mi_avg_istio_proxy_istio-ingressgateway";
+const ISTIO_COLUMNS: &str = "StartTime,ActualDuration,Labels,NumThreads,ActualQPS,p50,p90,p99,\
+    p999,cpu_mili_avg_istio_proxy_fortioclient,cpu_mili_avg_istio_proxy_fortioserver,\
+    cpu_mili_avg_istio_proxy_istio-ingressgateway,mem_Mi_avg_istio_proxy_fortioclient,\
+    mem_Mi_avg_istio_proxy_fortioserver,mem_Mi_avg_istio_proxy_istio-ingressgateway";
 
 fn export(made: &Made, format: &str) -> (String, Vec<Exported>, Vec<String>) {
     let mut export = Export::new(trial_format(format).unwrap(), &made.run);

@@ -160,11 +160,15 @@ addEventListener("error", (e) => { document.documentElement.dataset.error = e.me
     blank.width = canvas.width; blank.height = canvas.height;
     const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
     const colours = new Set();
-    for (let i = 0; i < pixels.length; i += 4) if (pixels[i + 3] > 200) colours.add((pixels[i] << 16) | (pixels[i + 1] << 8) | pixels[i + 2]);
+    for (let i = 0; i < pixels.length; i += 4) {
+      if (pixels[i + 3] <= 200) continue;
+      colours.add((pixels[i] << 16) | (pixels[i + 1] << 8) | pixels[i + 2]);
+    }
     if (canvas.toDataURL() !== blank.toDataURL() && colours.size > 3) painted += 1;
   }
   Object.assign(document.documentElement.dataset, { canvases: canvases.length, painted, datasets,
-    wide: document.documentElement.scrollWidth - document.documentElement.clientWidth, alerts: document.images.length });
+    wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    alerts: document.images.length });
   // On paper everything is unfolded, and folded again after that; a link unfolds where it leads to.
   const folded = () => document.querySelectorAll("details:not([open])").length;
   const before = folded();
