@@ -72,8 +72,8 @@ impl Limits {
         FlowLimit::new(self.flows.map(|most| most as usize))
     }
 
-    /// What strangers may do at the HTTP target for everybody. They take no place of a flow, and no
-    /// more than a quarter of the open files. Otherwise they could keep out who has the token.
+    /// The bounds of strangers at the HTTP target for everybody. They take no place of a flow, and
+    /// no more than a quarter of the open files. Otherwise they could keep out who has the token.
     pub(crate) fn strangers(&self) -> StrangerBounds {
         let usual = StrangerBounds::default();
         let flows = self.flows.map_or(usize::MAX, |flows| flows as usize);
@@ -93,7 +93,7 @@ impl Limits {
         self.bits_per_s.map(Throttle::new)
     }
 
-    /// What a trial gets less of than it asked for, in words. `answers`: this end is the server of
+    /// The cuts below what a trial asked for, in words. `answers`: this end is the server of
     /// a workload of exchanges.
     pub(crate) fn cuts(&self, answers: bool) -> Vec<String> {
         let rate = self.bits_per_s.map(|rate| {

@@ -42,7 +42,7 @@ impl Shared {
         self.own_certificate.as_ref().map(|own| Arc::clone(&own.server))
     }
 
-    /// What its clients show where a certificate is asked for; `None`: nothing.
+    /// The certificate that its clients show where one is asked for; `None`: none.
     pub(crate) fn client_certificate(&self) -> Option<Arc<SingleCertAndKey>> {
         self.own_certificate.as_ref().map(|own| Arc::clone(&own.certificate))
     }

@@ -20,7 +20,7 @@ pub struct Authority {
     certificate: Certificate,
 }
 
-/// What an authority gave.
+/// A certificate that an authority gave, with its key.
 #[derive(Clone)]
 pub struct Issued {
     /// A certificate, PEM.
@@ -63,7 +63,7 @@ impl Authority {
         made().map_err(|error| failed("an authority", &error))
     }
 
-    /// What lets a proxy prove to others that it is `uri`.
+    /// The certificate by which a proxy proves to others that it is `uri`.
     ///
     /// # Errors
     /// A URI that is not ASCII.

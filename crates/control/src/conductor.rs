@@ -80,12 +80,12 @@ impl Conductor {
         })
     }
 
-    /// What its sessions are opened with.
+    /// The keys that its sessions are opened with.
     pub fn keys(&self) -> &KeyPair {
         &self.keys
     }
 
-    /// What its agents know it by.
+    /// The key that its agents know it by.
     pub fn run_key(&self) -> RunKey {
         RunKey { run: self.run, key: self.keys.public() }
     }
@@ -132,7 +132,7 @@ impl RunKey {
     }
 }
 
-/// What is signed of a text.
+/// The bytes that are signed for a text.
 fn signed(text: &str) -> Vec<u8> {
     [DOMAIN, text.as_bytes()].concat()
 }

@@ -41,7 +41,7 @@ impl KeyPair {
         Self { seed, public }
     }
 
-    /// What others know it by.
+    /// The public key, which others know it by.
     pub fn public(&self) -> PublicKey {
         self.public
     }

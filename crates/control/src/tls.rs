@@ -33,7 +33,7 @@ use crate::credentials::Credentials;
 use crate::keys::{KeyPair, PublicKey};
 use crate::secret::Secret;
 
-/// What an agent listens with: takes only its conductor.
+/// The TLS settings of a listening agent, which takes only its conductor.
 ///
 /// # Errors
 /// When the libraries refuse the keys, which no key makes them do.
@@ -51,7 +51,7 @@ pub fn server_config(credentials: &Credentials) -> Result<Arc<ServerConfig>, Tls
     Ok(Arc::new(config))
 }
 
-/// What a conductor connects with who has the token of an agent: takes only agents that have it.
+/// The TLS settings of a conductor with a token, which takes only agents that have it.
 ///
 /// # Errors
 /// When the libraries refuse the keys, which no secret makes them do.
@@ -59,7 +59,7 @@ pub fn client_config(secret: &Secret) -> Result<Arc<ClientConfig>, TlsError> {
     conductor_config(&secret.client_keys(), &secret.server_keys().public())
 }
 
-/// What a conductor connects with to the agent whose public key is `agent`: takes no other.
+/// The TLS settings of a conductor for the agent whose public key is `agent`. It takes no other.
 ///
 /// # Errors
 /// When the libraries refuse the keys, which no key makes them do.

@@ -256,7 +256,7 @@ fn record(trial: &Trial<'_>, point: BTreeMap<String, Value>, round: u32) -> Reco
     Record { path: given.path.clone(), workload: workload.clone(), point, round, ..record }
 }
 
-/// What a tool printed of one test, as a record of no run: its figures and settings, and nothing
+/// The output of a tool for one test, as a record of no run: its figures and settings, and nothing
 /// else. The kind of its job begins with `imported-`.
 ///
 /// # Errors

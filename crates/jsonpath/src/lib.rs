@@ -18,7 +18,7 @@ pub enum JsonPathError {
 
 /// What can be asked for what is at a path.
 pub trait JsonPath {
-    /// What is at `path`: one value, or none.
+    /// The values at `path`: one, or none.
     ///
     /// # Errors
     /// A path that is not made of names and numbers alone.

@@ -147,7 +147,7 @@ impl Lab {
         self.built.as_ref().ok_or_else(|| Fault::input("the lab is not built"))
     }
 
-    /// What a proof compares the counters of a route with.
+    /// The facts that a proof compares the counters of a route with.
     fn way<'a>(&'a self, route: &'a Route) -> Result<WayFacts<'a>, Fault> {
         let (endpoints, built) = (self.endpoints(&route.path)?, self.standing()?);
         Ok(WayFacts {

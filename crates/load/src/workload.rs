@@ -25,7 +25,7 @@ pub trait Workload: Sync {
     /// One line for `hopbench list workloads` and `--help`.
     fn summary(&self) -> &'static str;
 
-    /// What is true of all its jobs. Jobs of version 0.1 do not carry it, so that the kinds of its
+    /// The traits of all its jobs. Jobs of version 0.1 do not carry them, so that the kinds of its
     /// workloads are in a table of the crate `model`. Any other workload says its kind.
     fn kind(&self) -> WorkloadKind;
 
@@ -113,7 +113,7 @@ pub fn without_flag(workload: &dyn Workload, flag: &str) -> Option<&'static str>
     )
 }
 
-/// What both ends saw of a trial.
+/// The reports of both ends of a trial.
 #[derive(Debug, Clone, Copy)]
 pub struct TrialReports<'a> {
     /// The job.

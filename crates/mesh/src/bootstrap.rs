@@ -76,7 +76,7 @@ impl ProxySpec {
         bootstrap
     }
 
-    /// What Envoy's command line needs beside `--config-path` and the file: worker threads,
+    /// The arguments of Envoy beside `--config-path` and the file: worker threads,
     /// warnings only, and no shared memory with other Envoys of this machine.
     pub fn arguments(&self) -> Vec<String> {
         let concurrency = self.variant.concurrency.to_string();

@@ -23,8 +23,8 @@ impl Offer {
         Self { app: App::Agent, protocol: Protocol::Http2 },
     ];
 
-    /// What a job asks of this server, through proxies that go on with the version of HTTP in which
-    /// a request came.
+    /// The offer that a job asks of this server, through proxies that go on with the version of
+    /// HTTP in which a request came.
     pub fn of(job: &Job, server: &ServerSpec) -> Self {
         let app = if server.is_agent() { App::Agent } else { App::Program };
         // A server program speaks nothing else.

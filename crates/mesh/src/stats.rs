@@ -66,7 +66,7 @@ fn metered() -> Vec<Value> {
     patterns
 }
 
-/// What a proxy has counted since it started, from its answer to [`STATS`]. Every name is always
+/// The counters of a proxy since its start, from its answer to [`STATS`]. Every name is always
 /// there.
 ///
 /// - `downstream_connections`: taken from clients; `requests`: HTTP requests that came in them;
@@ -114,7 +114,7 @@ pub fn untold(counters: &BTreeMap<String, u64>) -> u64 {
         .saturating_sub(of("upstream_connects") + of("upstream_connect_failures"))
 }
 
-/// What a proxy is at the moment, from its answer to [`STATS`]. Every name is always there.
+/// The gauges of a proxy at the moment, from its answer to [`STATS`]. Every name is always there.
 ///
 /// `allocated_bytes` and `heap_bytes` (asked of the system) of its allocator, `workers` (threads),
 /// `uptime_s` (whole seconds; 0 in the first answer). `active_connections` from clients,

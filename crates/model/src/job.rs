@@ -207,7 +207,7 @@ impl Job {
         self.kind.unwrap_or_else(|| WorkloadKind::of(&self.workload))
     }
 
-    /// What carries it: some workloads can be told to use UDP.
+    /// The transport: some workloads can be told to use UDP.
     pub fn transport(&self) -> Transport {
         if self.params["udp"].as_bool() == Some(true) {
             Transport::Udp

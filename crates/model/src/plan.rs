@@ -148,7 +148,7 @@ pub fn point_label(point: &BTreeMap<String, Value>) -> String {
 }
 
 impl Plan {
-    /// What does not fit together in a plan that somebody else wrote; `None`: it does.
+    /// The contradiction in a plan that somebody else wrote; `None`: there is none.
     pub fn contradiction(&self) -> Option<String> {
         if !ROUNDS.contains(&self.rounds) {
             return Some(format!(
@@ -214,7 +214,7 @@ impl Plan {
         nodes.iter().find_map(of_node).or_else(subjects).or_else(paths)
     }
 
-    /// What each path is compared with.
+    /// The reference of each path.
     pub fn references(&self) -> References {
         References::of_paths(&self.paths, self.baseline.as_ref(), self.twin.as_ref())
     }

@@ -146,7 +146,7 @@ impl Record {
         matches!(self.outcome(), TrialOutcome::Disturbed(_))
     }
 
-    /// What of the evidence does not hold: a proof or an invariant. Whoever writes a record puts
+    /// The evidence that does not hold: a proof or an invariant. Whoever writes a record puts
     /// that into [`error`](Self::error).
     pub fn contradiction(&self) -> Option<String> {
         let unproven = self.proof.iter().filter(|proof| !proof.ok);

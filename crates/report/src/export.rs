@@ -26,7 +26,7 @@ pub type TrialFormat = Format<TrialPrinter>;
 /// How a format prints one trial after the other.
 #[derive(Debug, Clone, Copy)]
 pub struct TrialPrinter {
-    /// What stands before the first trial; empty, or ends with a line feed.
+    /// The text before the first trial; empty, or ends with a line feed.
     pub head: &'static str,
     /// Prints a trial, with a line feed at the end.
     pub trial: fn(&Trial<'_>) -> String,
@@ -73,7 +73,7 @@ impl<'a> Export<'a> {
         Self { format, run, labels: Labels::of(run), files: HashMap::new(), other: 0, unusable: 0 }
     }
 
-    /// What stands before the first trial.
+    /// The text before the first trial.
     pub fn head(&self) -> &'static str {
         self.format.render.head
     }
@@ -99,7 +99,7 @@ impl<'a> Export<'a> {
         Some(Exported { text: (self.format.render.trial)(&trial), file })
     }
 
-    /// What was left out, for the reader.
+    /// Notes for the reader on what was left out.
     pub fn notes(&self) -> Vec<String> {
         let trials = |n| crate::number::counted(n, "trial", "trials");
         let mut out = Vec::new();

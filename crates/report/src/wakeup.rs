@@ -5,7 +5,7 @@ use hopbench_model::{Record, WarningKind};
 
 use crate::number::{percent, time_ns};
 
-/// What waking up a blocked thread costs, from two records that differ in the engine only, in one
+/// The cost of waking up a blocked thread, from two records that differ in the engine only, in one
 /// sentence.
 ///
 /// `None` when they are not of one workload, path and point, or when either has no service times.

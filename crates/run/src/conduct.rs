@@ -184,7 +184,7 @@ fn are_here(ends: &Ends) -> bool {
     ends.clients.iter().chain(&ends.servers).all(|agent| agent.is_here)
 }
 
-/// What each end must know, the clients first. Several servers get the same: any of them may be
+/// The orders of each end, the clients first. Several servers get the same: any of them may be
 /// sent any flow.
 fn orders(
     ends: &Ends,
@@ -250,7 +250,7 @@ fn orders(
     Ok(orders)
 }
 
-/// What the ends' words come to.
+/// The outcome of the ends' words.
 fn outcome(
     endings: &[(Role, Ending)],
     seen: EdgeReadings,

@@ -140,7 +140,7 @@ pub(crate) fn warnings(record: &Record, job: &Job, outcome: &TrialResult) -> Vec
     out
 }
 
-/// What the intervals count, as reports call it.
+/// The figure that the intervals count, as reports call it.
 fn figure(interval: &str, job: &Job) -> String {
     let counted = job.kind().unit.metric().strip_suffix("_per_s");
     match counted.map(|what| what.trim_start_matches("received_")) {

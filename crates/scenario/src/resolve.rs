@@ -37,7 +37,7 @@ pub(crate) const KEYS: &[&str] = &[
 pub(crate) const DEFAULT_KEYS: &[&str] =
     &["time", "warmup", "interval", "timeout", "engine", "cpu"];
 
-/// What the command line says instead of the scenario.
+/// The settings of the command line, which override the scenario's.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
     /// `--rounds`.
@@ -74,7 +74,7 @@ pub enum TestbedChoice {
     },
 }
 
-/// What became of a scenario.
+/// The result of reading a scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resolved {
     /// All that a run needs.

@@ -5,7 +5,7 @@ use crate::flow::FLOW_MAGIC;
 /// The most bytes that [`classify`] looks at.
 pub const MOST_FIRST_BYTES: usize = 8;
 
-/// What the first bytes say.
+/// The meaning of the first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum First {
     /// Too few bytes yet; never the answer to [`MOST_FIRST_BYTES`] or more.

@@ -23,7 +23,7 @@ pub fn neighbour_reading(name: &str) -> String {
     format!("neighbour {name}")
 }
 
-/// What each end says of itself, first thing after the TLS handshake.
+/// The introduction of each end, first thing after the TLS handshake.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
     /// [`PROTOCOL`].

@@ -41,7 +41,7 @@ pub fn register(header: &FlowHeader, key: &FlowKey, cookie: &Cookie) -> [u8; REG
     out
 }
 
-/// What a server says to a registration, as the client reads it.
+/// The answer of a server to a registration, as the client reads it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerReply {
     /// Register again with this cookie.

@@ -104,8 +104,8 @@ impl Observer {
         }
     }
 
-    /// What this process has spent. `user_s_total` and `system_s_total` are of all its threads.
-    /// `cpu_s_total` is what the end cost: without this thread, which reads the meters.
+    /// The costs of this process so far. `user_s_total` and `system_s_total` are of all its
+    /// threads. `cpu_s_total` is what the end cost: without this thread, which reads the meters.
     fn itself(&mut self) -> Reading {
         // In this order: the kernel brings the time of a thread up to date when it is asked for
         // that of the process.
@@ -125,8 +125,8 @@ impl Observer {
         ])
     }
 
-    /// What could not be read here, with the reason: meters that this machine does not have, a
-    /// program that ended.
+    /// The readings that are missing here, with the reason: meters that this machine does not have,
+    /// a program that ended.
     pub(crate) fn unavailable(&self) -> impl Iterator<Item = (&str, &str)> {
         let meters = self.meters.unavailable().iter().map(|(name, why)| (*name, why.as_str()));
         let program = self.program_lost.as_deref().map(|why| (PROGRAM, why));

@@ -142,7 +142,7 @@ fn place(cells: &[&mut Cell], batch: &[u32]) -> u32 {
     batch.iter().copied().max_by_key(|number| (have(*number), *number)).unwrap_or_default()
 }
 
-/// What a cell saw in the rounds of a batch in which the testbed did not change.
+/// The samples of a cell in the rounds of a batch in which the testbed did not change.
 fn samples(cell: &Cell, batch: &[u32]) -> Histogram {
     let mut out = Histogram::new();
     let rounds = batch.iter().filter_map(|number| cell.of_round(*number));

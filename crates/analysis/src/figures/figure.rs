@@ -274,7 +274,7 @@ fn directions<'a>(record: &'a Record, name: &str) -> impl Iterator<Item = f64> +
     both.into_iter().chain([one]).flatten()
 }
 
-/// What an end counted of the direction in which it sends, or receives if the metric says so.
+/// The count of an end for the direction in which it sends, or receives if the metric says so.
 fn counted(record: &Record, end: End, name: &str) -> Option<f64> {
     if end == End::Proxies {
         return directions(record, name).reduce(|a, b| a + b);

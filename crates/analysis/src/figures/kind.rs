@@ -2,7 +2,7 @@
 
 use super::figure::{End, Figure, Percentile, Source, Work};
 
-/// What the rate of a workload is for.
+/// The purpose of a workload's rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Intent {
     /// Without a rate: as much as the path carries.

@@ -259,12 +259,12 @@ const fn cpu(name: &'static str, label: &'static str, end: End, work: Work) -> F
     figure(name, label, Cheaper, Cpu(end, work))
 }
 
-/// What the NIC of an end moved. Behind `client_` or `server_` is its name among the end's costs.
+/// The traffic of an end's NIC. Behind `client_` or `server_` is its name among the end's costs.
 const fn nic(name: &'static str, label: &'static str, end: End) -> Figure {
     figure(name, label, Neither, Nic(end, name.split_at("client_".len()).1))
 }
 
-/// What an end counted of the bytes. Behind `client_` or `server_` is the name of the metric.
+/// An end's count of the bytes. Behind `client_` or `server_` is the name of the metric.
 const fn bytes(name: &'static str, label: &'static str, end: End) -> Figure {
     figure(name, label, Neither, Bytes(end, name.split_at("client_".len()).1))
 }
@@ -308,7 +308,7 @@ pub(crate) fn mean(kind: &Kind) -> Option<&'static Figure> {
     }
 }
 
-/// What a rate is for.
+/// The purpose of a rate.
 pub(crate) fn intent(has_rate: bool, is_offered: bool) -> Intent {
     match (has_rate, is_offered) {
         (false, _) => Most,

@@ -48,7 +48,7 @@ fn others(record: &Record) -> Option<String> {
         .then(|| format!("others than this trial kept {others:.2} of {cpus} CPUs busy"))
 }
 
-/// What was seen at a load that was too high: `lost 0 %, but 3.1 % never left the sender`. Of
+/// The evidence at a load that was too high: `lost 0 %, but 3.1 % never left the sender`. Of
 /// several trials there the last one with a reason, or the last; empty without any.
 pub(crate) fn at(trials: &[SearchTrial<'_>], spec: &SearchSpec, load: f64) -> String {
     let there =

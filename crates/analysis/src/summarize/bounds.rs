@@ -10,7 +10,7 @@ use crate::summary::{
 };
 use crate::text::cell_name::cell_text;
 
-/// What became of the bounds of a subject.
+/// The outcome of the bounds of a subject.
 pub(super) fn of_subject(
     data: &RunData,
     workloads: &[WorkloadSummary],

@@ -134,7 +134,7 @@ fn one(profiles: &Profiles, cell: &ProfiledCell) -> ProfileSummary {
     }
 }
 
-/// What is missing from a profile, and what to do about it; `None`: nothing that matters.
+/// The gaps of a profile, with their remedy; `None`: none that matter.
 fn incomplete(cell: &ProfiledCell) -> Option<String> {
     let share = cell.lost_share();
     let lost = (share > MOST_LOST).then(|| {

@@ -50,7 +50,7 @@ impl<'a> Sides<'a> {
         self.cell(self.data.references.of(path)?)
     }
 
-    /// What the cell of a path is compared with; `None` where there is nothing. A twin itself is
+    /// The reference of a path's cell; `None` where there is none. A twin itself is
     /// compared with the other one alone.
     pub(super) fn against(&self, path: usize) -> Option<Against<'_>> {
         let references = &self.data.references;

@@ -20,7 +20,7 @@ pub(super) fn summaries(data: &RunData, workloads: &[WorkloadSummary]) -> Vec<Su
     data.run.plan.subjects.iter().map(one).collect()
 }
 
-/// What trials on the paths of a subject read back.
+/// The settings that trials on the paths of a subject read back.
 fn of_paths(data: &RunData, subject: &Subject) -> Option<String> {
     let hop = Subject::hop(&subject.name);
     let paths = data.run.plan.paths.iter().zip(&data.proofs);

@@ -33,7 +33,7 @@ pub fn of_ratio(median: f64, low: f64, high: f64) -> [String; 2] {
     within((median / FAR).min(1.0 / FAR), (median * FAR).max(FAR), low, high, ratio)
 }
 
-/// What a ratio is as a change: `-3.0 %`, `+18 %`, `> +999 %`.
+/// A ratio as a change: `-3.0 %`, `+18 %`, `> +999 %`.
 pub fn change(ratio: f64) -> String {
     if ratio == 1.0 {
         return "0 %".to_owned();

@@ -44,7 +44,7 @@ impl Section {
         Ok(Self { file, begin, end, before, text, after })
     }
 
-    /// What was between the two lines.
+    /// The text between the two lines.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }

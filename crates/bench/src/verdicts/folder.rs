@@ -146,7 +146,7 @@ impl Folder {
     }
 }
 
-/// What a summary says of a figure of the path `other` against the baseline.
+/// The ratio of a figure on the path `other` to the baseline's, from a summary.
 fn ratio_of<'a>(summary: &'a Summary, figure: &str) -> Option<&'a RatioSummary> {
     let cells = summary.workloads.iter().flat_map(|workload| &workload.cells);
     cells.filter(|cell| cell.path == "other").find_map(|cell| cell.figure(figure)?.ratio.as_ref())

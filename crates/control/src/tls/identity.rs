@@ -23,12 +23,12 @@ pub(super) struct Identity {
 }
 
 impl Identity {
-    /// What an agent shows.
+    /// The identity that an agent shows.
     pub(super) fn server(keys: &Keys) -> Result<Self, TlsError> {
         Self::new("server", keys).map_err(|source| TlsError::Certificate { end: "server", source })
     }
 
-    /// What a conductor shows.
+    /// The identity that a conductor shows.
     pub(super) fn client(keys: &Keys) -> Result<Self, TlsError> {
         Self::new("client", keys).map_err(|source| TlsError::Certificate { end: "client", source })
     }

@@ -258,7 +258,7 @@ impl Session {
         print((format.render)(std::slice::from_ref(record), &context))
     }
 
-    /// What only several records together say.
+    /// Prints what only several records together say.
     fn print_together(&self, records: &[Record]) -> Result<(), Fault> {
         if self.json {
             return Ok(());

@@ -109,7 +109,7 @@ pub fn manifests(account: &Account) -> String {
     yaml
 }
 
-/// What a right implies beyond its words, a line each; empty: nothing.
+/// The implications of a right beyond its words, a line each; empty: none.
 fn implied(right: &Right) -> &'static [&'static str] {
     let has = |verb: &str| right.verbs.contains(&verb);
     match right.resource {

@@ -51,7 +51,7 @@ impl Default for CleanupScope {
 }
 
 impl CleanupScope {
-    /// What is to be done about a run that gave no sign for so long.
+    /// The outcome for a run that gave no sign for so long.
     fn outcome(&self, silent_for: Duration) -> CleanupOutcome {
         if self.run.is_some() || silent_for >= self.silent_for {
             CleanupOutcome::WouldBeRemoved

@@ -35,7 +35,7 @@ pub(super) fn write(
     Ok(counted.bytes)
 }
 
-/// What an OCI layout begins with: it points to one image.
+/// The index of an OCI layout, which points to one image.
 fn index(images: &[ProgramImage], of_all: Option<&Blob>, reference: &Reference) -> Value {
     let mut described = match of_all {
         Some(of_all) => of_all.descriptor(),
@@ -49,7 +49,7 @@ fn index(images: &[ProgramImage], of_all: Option<&Blob>, reference: &Reference) 
     json!({"schemaVersion": 2, "mediaType": INDEX, "manifests": [described]})
 }
 
-/// What `docker load` reads instead. It knows one machine: that of the first program.
+/// The manifest that `docker load` reads instead. It knows one machine: that of the first program.
 fn for_docker(images: &[ProgramImage], reference: &Reference) -> Value {
     json!([{
         "Config": images[0].config.path(),

@@ -43,7 +43,7 @@ impl Blob {
         format!("blobs/sha256/{}", self.sha256)
     }
 
-    /// What points to it.
+    /// The descriptor that points to it.
     pub(super) fn descriptor(&self) -> Value {
         json!({"mediaType": self.media_type, "digest": self.digest(), "size": self.bytes.len()})
     }

@@ -36,7 +36,7 @@ impl ProgramImage {
         Ok(Self { architecture: program.architecture, layer, config, manifest })
     }
 
-    /// What points to its manifest, with the machine.
+    /// The descriptor that points to its manifest, with the machine.
     pub(super) fn descriptor(&self) -> Value {
         let mut out = self.manifest.descriptor();
         out["platform"] = json!({"architecture": self.architecture, "os": "linux"});

@@ -84,7 +84,7 @@ fn is_of_this_machine(registry: &str) -> bool {
     host == "localhost" || host.parse::<std::net::Ipv4Addr>().is_ok_and(|ip| ip.is_loopback())
 }
 
-/// What `docker login` left for a registry in `DOCKER_CONFIG`, or in `~/.docker`.
+/// The credentials that `docker login` left for a registry in `DOCKER_CONFIG`, or in `~/.docker`.
 fn credentials(target: &Target) -> Result<RegistryAuth, Fault> {
     let registry = target.registry();
     // Docker keeps those of its own registry under the address of an older version.
@@ -120,7 +120,7 @@ fn credentials(target: &Target) -> Result<RegistryAuth, Fault> {
     }
 }
 
-/// What a registry, or the way to it, said.
+/// The fault of a registry, or of the way to it.
 fn refused(target: &Target, error: &OciDistributionError) -> Fault {
     let registry = target.registry();
     let is_forbidden = match error {

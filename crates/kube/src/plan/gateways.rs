@@ -78,7 +78,7 @@ impl RouteGateway {
     }
 }
 
-/// What the run makes for a path that enters by a gateway; `None`: nothing.
+/// The routing that the run makes for a path that enters by a gateway; `None`: nothing.
 pub(crate) fn of_path(spec: &ClusterSpec, path: &Path) -> Option<Routing> {
     let gateway = spec.gateway_of(path)?;
     if let Some(class) = &gateway.ingress {

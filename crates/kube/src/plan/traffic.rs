@@ -94,7 +94,7 @@ impl Traffic {
         format!("{start}{service}")
     }
 
-    /// What the names begin with of a Service's ports that take it.
+    /// The prefix of the names of a Service's ports that take it.
     pub(crate) fn port(self) -> &'static str {
         match self {
             Self::Http => "http-",

@@ -210,7 +210,7 @@ async fn look(
     }
 }
 
-/// What keeps a gateway from leading this traffic to the run, as far as it can be known before: a
+/// The reason why a gateway cannot lead this traffic to the run, as far as it is known before: a
 /// reason for each, or one for all of it. Of bytes each takes a listener.
 pub(crate) fn lacking(
     access: &Access,

@@ -6,7 +6,7 @@ use hopbench_model::{Plan, ServerSpec};
 use hopbench_peer::of_point;
 use hopbench_testbed::placement::{Placement, PodId};
 
-/// What the cells of a plan name.
+/// The programs, tools and CPUs that the cells of a plan name.
 #[derive(Debug, Default)]
 pub(crate) struct Named {
     /// The server programs other than the agent.
@@ -18,7 +18,7 @@ pub(crate) struct Named {
 }
 
 impl Named {
-    /// What the cells of this plan name.
+    /// Those of this plan.
     pub(crate) fn of(plan: &Plan, placement: &Placement) -> Self {
         let mut named = Self::default();
         for cell in &plan.cells {

@@ -14,7 +14,7 @@ pub trait HandshakeCodec: Send + Sync {
     fn tcp(&self, flow: u32) -> [u8; 32];
     /// The datagram that registers UDP flow `flow`, with the cookie once there is one.
     fn udp(&self, flow: u32, cookie: Option<[u8; 16]>) -> [u8; 64];
-    /// What an answer to flow `flow` means.
+    /// The meaning of an answer to flow `flow`.
     fn read(&self, flow: u32, answer: &[u8]) -> HandshakeAnswer;
 }
 

@@ -112,8 +112,8 @@ fn error(found: impl AsRef<str>, expected: &'static str) -> UrlError {
     UrlError { found: excerpt(found.as_ref().as_bytes()), expected }
 }
 
-/// What follows `http://` or `https://`, or all of a text that names no scheme; and whether it is
-/// over TLS.
+/// The part behind `http://` or `https://`, or all of a text that names no scheme; and whether it
+/// is over TLS.
 fn after_scheme(text: &str) -> Result<(&str, bool), UrlError> {
     // A `://` behind the first `/`, `?` or `#` belongs to the path or the query.
     let Some((scheme, rest)) = text.split_once("://").filter(|(s, _)| !s.contains(['/', '?', '#']))

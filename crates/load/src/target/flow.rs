@@ -38,7 +38,7 @@ const KEPT_HEAD_BYTES: usize = 2 * INLINE_BYTES;
 /// How long what follows a refused request is dropped.
 pub(super) const DRAIN_NS: Nanos = 2 * SECOND;
 
-/// What all connections of a target have in common.
+/// The settings that all connections of a target share.
 #[derive(Debug)]
 pub(super) struct TargetSettings {
     /// Filler that leaves together with heads, [`FILLER_BYTES`] of it.

@@ -465,7 +465,7 @@ impl<F: Flow> Flow for Secured<F> {
     }
 }
 
-/// What flows over TLS send as filler: the same for all of them.
+/// The filler that flows over TLS send: the same for all of them.
 fn common_filler() -> &'static [u8] {
     static FILLER: LazyLock<Arc<[u8]>> = LazyLock::new(|| filler::filler(MOST_PLAIN));
     &FILLER

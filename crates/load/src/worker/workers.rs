@@ -32,7 +32,7 @@ use crate::worker::inbox::{AcceptedFlow, Inbox};
 use crate::worker::readiness::Readiness;
 use crate::worker::thread_pool::Pool;
 
-/// What a workload needs to know of the trial it serves.
+/// The facts that a workload needs of the trial it serves.
 #[derive(Clone)]
 pub struct Context {
     /// The trial.
@@ -77,7 +77,7 @@ impl std::fmt::Debug for Context {
     }
 }
 
-/// What all workers of a workload have in common.
+/// The settings that all workers of a workload share.
 #[derive(Debug, Clone)]
 pub struct WorkersSetup {
     /// Largest receive, bytes.

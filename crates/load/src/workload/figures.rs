@@ -20,7 +20,7 @@ pub(crate) fn per_s(end: &EndReport, counter: Counter) -> f64 {
     rate(end, in_window(end, counter))
 }
 
-/// What grew by `amount` between the edges of the window, per second.
+/// The rate of a total that grew by `amount` between the edges of the window, per second.
 pub(crate) fn rate(end: &EndReport, amount: u64) -> f64 {
     let ns = end.end.t_ns.saturating_sub(end.start.t_ns);
     if ns > 0 { amount as f64 * SECOND as f64 / ns as f64 } else { 0.0 }
@@ -49,7 +49,7 @@ pub(crate) fn completed_per_s(end: &EndReport, counted: u64, is_open: bool) -> f
     if (due - done).abs() <= near { due } else { done }
 }
 
-/// What was counted between the edges of the window.
+/// The count between the edges of the window.
 pub(crate) fn in_window(end: &EndReport, counter: Counter) -> u64 {
     end.end.counts.since(&end.start.counts).of(counter)
 }
@@ -66,7 +66,7 @@ pub(crate) fn bit_rates(figures: &mut Figures, prefix: &str, end: &EndReport) {
     }
 }
 
-/// What the client's end says of TLS.
+/// Adds the client's figures of TLS.
 pub(crate) fn of_tls(figures: &mut Figures, client: &EndReport) {
     for name in secured::FIGURES {
         if let Some(count) = client.extra.get(*name) {
@@ -75,7 +75,7 @@ pub(crate) fn of_tls(figures: &mut Figures, client: &EndReport) {
     }
 }
 
-/// What the kernels say of the trial's TCP connections between the edges of the window.
+/// The kernels' totals of the trial's TCP connections between the edges of the window.
 pub(crate) fn tcp(end: &EndReport) -> Option<TcpTotals> {
     Some(end.end.tcp?.since(&end.start.tcp.unwrap_or_default()))
 }

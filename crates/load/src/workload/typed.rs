@@ -64,7 +64,7 @@ pub(crate) trait TypedWorkload:
     /// The values that are wrong.
     fn problems(&self) -> Vec<Problem>;
 
-    /// What is wrong with the values beside the rest of the job.
+    /// The problem of the values beside the rest of the job.
     fn misfits(&self, _job: &Job) -> Option<Problem> {
         None
     }

@@ -243,7 +243,7 @@ impl TypedWorkload for Params {
     }
 }
 
-/// What the server was to send, and what came of it.
+/// Adds the server's schedule, and what came of it.
 fn schedule_kept(out: &mut Figures, server: &EndReport) {
     let of = |counter| server.drained.of(counter);
     let (intended, unsent, counted) =

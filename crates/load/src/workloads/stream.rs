@@ -462,7 +462,7 @@ struct Receiver {
 }
 
 impl Receiver {
-    /// What it reads next. When load has ended (`is_over`) that is much: reads of a byte each would
+    /// Its next read. When load has ended (`is_over`) that is much: reads of a byte each would
     /// take longer than the sender is waited for.
     #[inline]
     fn next(&self, is_over: bool) -> Op {

@@ -270,7 +270,7 @@ impl TypedWorkload for Params {
     }
 }
 
-/// What was asked for and what left.
+/// Adds the rates that were asked for and that left.
 fn rates(out: &mut Figures, trial: &TrialReports<'_>, params: &Params) {
     let client = trial.client;
     let of = |counter| client.drained.of(counter);
@@ -305,7 +305,7 @@ fn rates(out: &mut Figures, trial: &TrialReports<'_>, params: &Params) {
     }
 }
 
-/// What arrived, and how.
+/// Adds what arrived, and how.
 fn delivery(out: &mut Figures, client: &EndReport, server: &EndReport) {
     let arrived = |counter| server.drained.of(counter);
     out.metric("received_packets_per_s", figures::per_s(server, Counter::Completed));

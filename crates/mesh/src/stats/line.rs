@@ -43,7 +43,7 @@ fn read(line: &str) -> Option<Line<'_>> {
     Some(Line { name, labels, value: value.trim().parse().ok()? })
 }
 
-/// What stands between the braces, and the rest behind them.
+/// The labels between the braces, and the rest behind them.
 fn read_labels(mut rest: &str) -> Option<(BTreeMap<&str, String>, &str)> {
     let mut labels = BTreeMap::new();
     loop {

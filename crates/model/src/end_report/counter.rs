@@ -87,7 +87,7 @@ impl Counts {
         }
     }
 
-    /// What was counted since `earlier`.
+    /// The counts since `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let mut delta = *self;

@@ -37,7 +37,7 @@ pub struct TcpTotals {
 }
 
 impl TcpTotals {
-    /// What was added since `earlier`; queues and round-trip times stay as they are now.
+    /// The growth since `earlier`; queues and round-trip times stay as they are now.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let d = |now: u64, then: u64| now.saturating_sub(then);

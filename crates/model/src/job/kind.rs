@@ -117,7 +117,7 @@ impl WorkloadKind {
         name.starts_with(Self::IMPORTED)
     }
 
-    /// What the jobs of a workload of this name carry: nothing where [`of`](Self::of) knows it.
+    /// The kind that jobs of a workload of this name carry: none where [`of`](Self::of) knows it.
     pub fn carried(self, name: &str) -> Option<Self> {
         Some(self).filter(|kind| *kind != Self::of(name))
     }

@@ -17,7 +17,7 @@ pub const BYPASSES_PROXY: &str = "bypasses proxy";
 /// The name of a proxy on a node, which serves both ends of a path and all other pods there.
 pub const NODE_PROXY: &str = "node-proxy";
 
-/// What a proxy is on its path, from its name there: the second server's sidecar,
+/// The role of a proxy on its path, from its name there: the second server's sidecar,
 /// `server-sidecar#2`, is a `server-sidecar`.
 pub fn proxy_role(name: &str) -> &str {
     name.split_once('#').map_or(name, |(role, _)| role)
@@ -155,7 +155,7 @@ impl Variant {
         }
     }
 
-    /// What its proxies do, in a line:
+    /// The work of its proxies, in a line:
     /// `mTLS, any HTTP, 2 workers, statistics for each route and peer`.
     pub fn summary(&self) -> String {
         let http = match self.upstream {

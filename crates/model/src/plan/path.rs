@@ -303,7 +303,7 @@ impl Path {
         self.mesh.has_client() || matches!(self.via, Via::Gateway(_))
     }
 
-    /// What its variant says that changes nothing on it, by the names of known variants, with the
+    /// Settings of its variant that change nothing on it, by the names of known variants, with the
     /// reason.
     pub fn without_effect(&self) -> Vec<(&'static str, &'static str)> {
         let Some(variant) = &self.variant else { return Vec::new() };
@@ -320,7 +320,7 @@ impl Path {
         all.into_iter().filter(|(is, ..)| *is).map(|(_, setting, why)| (setting, why)).collect()
     }
 
-    /// What its clients connect to, in words: `direct`, `gateway@c`, `gateway@[c, d] x 5`. A
+    /// The entrance of its clients, in words: `direct`, `gateway@c`, `gateway@[c, d] x 5`. A
     /// gateway of the cluster has its name.
     pub fn entrance(&self) -> String {
         if let (Via::Gateway(node), Some(gateways)) = (&self.via, &self.gateways) {
@@ -332,7 +332,7 @@ impl Path {
         format!("{}{name}", self.via)
     }
 
-    /// What stands between its ends, in words: `direct`, `direct, mesh both`,
+    /// The way between its ends, in words: `direct`, `direct, mesh both`,
     /// `gateway@c, mesh server, variant stats`. The variant `plain` is not named.
     pub fn way(&self) -> String {
         let mut way = self.entrance();

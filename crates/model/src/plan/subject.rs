@@ -95,7 +95,8 @@ impl Subject {
     /// The evidence in proofs of a path on which nothing could be read back that a subject changes.
     pub const NOT_READ_BACK: &'static str = "nothing to read back";
 
-    /// What it changes, in words: `mtu 1400, sysctl net.ipv4.tcp_rmem 4096 8192 16384`; `nothing`.
+    /// The changes that it makes, in words: `mtu 1400, sysctl net.ipv4.tcp_rmem 4096 8192 16384`;
+    /// `nothing`.
     pub fn changes(&self) -> String {
         let mut out = self.node.changes();
         out.extend(self.pod.changes());
@@ -133,7 +134,7 @@ impl NodeSettings {
             && !key.contains("..")
     }
 
-    /// What they change, in words.
+    /// The changes that they make, in words.
     pub fn changes(&self) -> Vec<String> {
         let on = |on: bool| if on { "on" } else { "off" };
         let mut out: Vec<String> = self.mtu.iter().map(|mtu| format!("mtu {mtu}")).collect();
@@ -146,7 +147,7 @@ impl NodeSettings {
 }
 
 impl PodSettings {
-    /// What they change, in words.
+    /// The changes that they make, in words.
     fn changes(&self) -> Vec<String> {
         let mut out: Vec<String> =
             self.agent.iter().map(|image| format!("agent {image}")).collect();

@@ -210,7 +210,7 @@ struct Whole<'a> {
 }
 
 impl Whole<'_> {
-    /// What stands in a place, or what the key there stands for.
+    /// The text in a place, or the one that the key there stands for.
     fn long(&mut self, field: &str, raw: &str) -> Result<String, LineError> {
         if !raw.starts_with('"') {
             return Ok(raw.to_owned());

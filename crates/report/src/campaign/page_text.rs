@@ -40,13 +40,13 @@ pub(crate) fn marks(workload: &WorkloadSummary) -> impl Iterator<Item = &'static
     late.into_iter().chain(far)
 }
 
-/// What others are compared with: the baseline, or the first subject.
+/// The reference of all others: the baseline, or the first subject.
 pub(crate) fn reference(summary: &Summary) -> &str {
     let first = summary.run.subjects.first().map(|subject| subject.name.as_str());
     summary.run.baseline.as_deref().or(first).unwrap_or_default()
 }
 
-/// What a subject had: `old: as the testbed has it, read back as envoy 1.40.0 at ...`.
+/// A subject with its set-up: `old: as the testbed has it, read back as envoy 1.40.0 at ...`.
 pub(crate) fn subject(subject: &SubjectSummary) -> String {
     let found = subject.read_back.as_ref();
     let found = found.map_or(String::new(), |found| format!(", read back as {found}"));
@@ -58,7 +58,7 @@ pub(crate) fn spaced(kind: &str) -> String {
     kind.replace('_', " ")
 }
 
-/// What many comparisons mean for one of them; `None` without any.
+/// The meaning of many comparisons for one of them; `None` without any.
 pub(crate) fn chance(summary: &Summary) -> Option<String> {
     let Run { comparisons, judged, minimum_effect, .. } = summary.run;
     if comparisons == 0 {

@@ -56,7 +56,7 @@ impl Chart {
     }
 }
 
-/// What a chart says, for those who cannot see it.
+/// A chart in words, for those who cannot see it.
 pub(crate) fn spoken(chart: &Chart, workload: &WorkloadSummary) -> String {
     let names: Vec<_> = match chart.kind {
         "bar" | "waterfall" => chart.categories.iter().map(String::as_str).collect(),

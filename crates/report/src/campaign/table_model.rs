@@ -92,7 +92,7 @@ pub(crate) fn judged(workload: &WorkloadSummary) -> bool {
     workload.cells.iter().any(|cell| workload.comparison(cell).is_some_and(says))
 }
 
-/// What takes the place of a verdict in the row of the baseline's twin: `A/A: noise floor 1.2 %`;
+/// The text in place of a verdict in the row of the baseline's twin: `A/A: noise floor 1.2 %`;
 /// `None` in all others.
 pub(crate) fn floor(cell: &CellSummary, figure: Option<&Estimate>) -> Option<String> {
     if !cell.is_twin {
@@ -104,7 +104,7 @@ pub(crate) fn floor(cell: &CellSummary, figure: Option<&Estimate>) -> Option<Str
     })
 }
 
-/// What is missing from the comparison of a cell's main figure; empty where nothing is.
+/// The gap in the comparison of a cell's main figure; empty where there is none.
 pub(crate) fn note<'a>(workload: &WorkloadSummary, cell: &'a CellSummary) -> &'a str {
     let figure = workload.main_figure().and_then(|main| cell.figure(main.name));
     figure.map_or("", |figure| figure.note.as_str())
@@ -139,7 +139,8 @@ pub(crate) fn component_names<'a>(
     names
 }
 
-/// What the heads of columns and rows call a point: its value alone where one parameter varies.
+/// The name of a point in the heads of columns and rows: its value alone where one parameter
+/// varies.
 pub(crate) fn point<'a>(workload: &WorkloadSummary, label: &'a str) -> &'a str {
     match workload.parameters.as_slice() {
         [one] => label
@@ -150,7 +151,7 @@ pub(crate) fn point<'a>(workload: &WorkloadSummary, label: &'a str) -> &'a str {
     }
 }
 
-/// What varies, as the head over points: `size`, or `point` where several parameters do.
+/// The varied parameter, as the head over points: `size`, or `point` where several parameters do.
 pub(crate) fn point_head(workload: &WorkloadSummary) -> &str {
     match workload.parameters.as_slice() {
         [one] => one,
@@ -182,7 +183,7 @@ pub(crate) fn full_remark(cell: &CellSummary) -> String {
     [remark(cell), width].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// What is missing from the comparisons of a workload, a line a reason: `comparison of bulk: 2
+/// The gaps in the comparisons of a workload, a line a reason: `comparison of bulk: 2
 /// rounds not compared: the testbed changed meanwhile (eni, overlay)`.
 pub(crate) fn gaps(workload: &WorkloadSummary) -> Vec<String> {
     let name = |cell: &CellSummary| {

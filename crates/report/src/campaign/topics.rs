@@ -17,7 +17,7 @@ use hopbench_analysis::Summary;
 
 use crate::document::{Block, Document};
 
-/// What a part says of a run; no blocks where there is nothing to say.
+/// The blocks of a part; none where there is nothing to say.
 type Topic = fn(&Summary) -> Vec<Block>;
 
 /// Every part, in the order of pages.

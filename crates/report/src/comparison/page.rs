@@ -31,7 +31,7 @@ pub(super) fn document(comparison: &Comparison, all: bool, most: usize) -> Docum
     Document { title: format!("hopbench: {}", comparison.counts()), facts: Vec::new(), blocks }
 }
 
-/// What became of the bounds; nothing without any.
+/// The outcome of the bounds; nothing without any.
 fn verdict(comparison: &Comparison) -> Vec<Block> {
     let Some(headline) = comparison.headline() else {
         return Vec::new();

@@ -97,7 +97,7 @@ impl Table {
         grouped(self.rows.iter().map(|row| (row.remark.clone(), self.name(row))))
     }
 
-    /// What a row is called.
+    /// The name of a row.
     fn name(&self, row: &Row) -> String {
         let names =
             self.columns.iter().zip(&row.cells).filter(|(column, _)| column.align == Align::Name);

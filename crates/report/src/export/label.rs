@@ -54,7 +54,7 @@ impl Labels {
     }
 }
 
-/// What their kit calls the proxies of a path.
+/// The name that their kit has for the proxies of a path.
 fn mode(path: &Path) -> &'static str {
     match (&path.via, path.mesh) {
         (Via::Gateway(_), _) => "ingress",

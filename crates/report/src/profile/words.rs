@@ -146,7 +146,7 @@ pub fn sentences(summary: &ProfilesSummary, folder: &str) -> Vec<String> {
     out
 }
 
-/// What is missing from profiles, a sentence for each that has gaps.
+/// The gaps of profiles, a sentence for each that has any.
 pub(crate) fn incomplete(summary: &ProfilesSummary) -> impl Iterator<Item = String> {
     let with_gaps = summary.cells.iter().filter_map(|cell| Some((cell, cell.incomplete.as_ref()?)));
     with_gaps.map(|(cell, why)| format!("{}: {why}", title(cell)))

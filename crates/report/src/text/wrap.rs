@@ -34,7 +34,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
 /// A space at which no line ends.
 const TIED: char = '\u{a0}';
 
-/// What must not be torn apart: words, and numbers with their unit.
+/// The parts that must stay whole: words, and numbers with their unit.
 fn chunks(text: &str) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     let mut number = false;

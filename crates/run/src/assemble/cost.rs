@@ -107,7 +107,7 @@ fn cores(process: &BTreeMap<String, f64>) -> f64 {
     process.get("cores").copied().unwrap_or(0.0)
 }
 
-/// What the ends of one side put on their CPUs. An agent that only looks on is none of them: the
+/// The burdens of one side's ends on their CPUs. An agent that only looks on is none of them: the
 /// program is.
 fn burdens<'a>(
     who: &'a str,
@@ -134,7 +134,7 @@ fn held_together(ends: &[End<'_>]) -> Option<BTreeSet<usize>> {
     Some(sets?.into_iter().flatten().copied().collect())
 }
 
-/// What the processes of one side spent together, and what their NICs moved.
+/// The costs of one side's processes together, and the traffic of their NICs.
 fn sum(processes: &[BTreeMap<String, f64>]) -> BTreeMap<String, f64> {
     let mut out = BTreeMap::new();
     for (name, value) in processes.iter().flatten() {
@@ -143,8 +143,8 @@ fn sum(processes: &[BTreeMap<String, f64>]) -> BTreeMap<String, f64> {
     out
 }
 
-/// What an end's process spent over the window: the server program's processes where there is one,
-/// else the agent's.
+/// The costs of an end's process over the window: the server program's processes where there is
+/// one, else the agent's.
 fn process(end: &EndReport) -> BTreeMap<String, f64> {
     let reading = |tick: &Tick, name: &str| tick.readings.get(name).cloned().unwrap_or_default();
     let (spender, rss) = if watches(end) { ("program", "program") } else { ("self", "process") };

@@ -48,7 +48,7 @@ pub(super) fn intervals(
     out
 }
 
-/// What was counted a second between two ticks; `None` when no time passed.
+/// The rates between two ticks, per second; `None` when no time passed.
 fn rates(then: &Tick, now: &Tick) -> Option<impl Fn(Counter) -> f64 + use<>> {
     let seconds = now.t_ns.saturating_sub(then.t_ns) as f64 / SECOND as f64;
     let counts = now.counts.since(&then.counts);

@@ -70,7 +70,7 @@ fn of_worker(all: u64, at: usize, workers: u32) -> u64 {
     (all + workers - 1).saturating_sub(at as u64) / workers
 }
 
-/// What was done between two readings, with so many connections; `None`: those that are counted.
+/// The work between two readings, with so many connections; `None`: those that are counted.
 fn carried(job: &Job, start: &Counts, last: &Counts, connections: Option<u64>) -> Member {
     let grown = last.since(start);
     let is_of_exchanges = job.kind().is_of_exchanges();

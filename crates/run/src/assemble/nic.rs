@@ -8,8 +8,8 @@ use hopbench_model::{EndReport, Reading};
 /// What is counted of a NIC.
 const COUNTED: [&str; 4] = ["rx_bytes", "rx_packets", "tx_bytes", "tx_packets"];
 
-/// What an end's NIC moved a second, each way: `nic_rx_bytes_per_s` ... Nothing where the end read
-/// no interfaces.
+/// The traffic of an end's NIC a second, each way: `nic_rx_bytes_per_s` ... Nothing where the end
+/// read no interfaces.
 pub(super) fn rates(end: &EndReport, seconds: f64) -> BTreeMap<String, f64> {
     let moved = moved(end);
     let Some(name) = busiest(&moved) else { return BTreeMap::new() };

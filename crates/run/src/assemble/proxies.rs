@@ -149,7 +149,7 @@ pub(super) fn spent(
     out
 }
 
-/// What a proxy's processes spent between two readings.
+/// The costs of a proxy's processes between two readings.
 fn window(edges: &Edges) -> BTreeMap<String, f64> {
     let mut out = delta::window(&edges.start, &edges.end);
     delta::split_exactly(&mut out, &edges.end);
@@ -179,7 +179,7 @@ fn burden(proxy: &Proxy, cores: f64, connections: Connections) -> Burden {
     }
 }
 
-/// What the proxies that the path names cost together.
+/// The costs of the proxies that the path names, together.
 fn metrics(costs: &[ProxyCost], work: &Work) -> BTreeMap<String, f64> {
     let named: Vec<&ProxyCost> = costs.iter().filter(|cost| cost.named).collect();
     let sum = |figure: fn(&ProxyCost) -> Option<f64>| -> Option<f64> {

@@ -190,7 +190,7 @@ impl Campaign {
     }
 }
 
-/// What the kernel forbids, as a note for readers.
+/// Notes for readers on what the kernel forbids.
 fn forbidden(access: Access) -> Vec<String> {
     access.forbidden().iter().map(Lack::to_string).collect()
 }
@@ -269,7 +269,7 @@ fn watched(
     pids.into_iter().map(one).collect()
 }
 
-/// What the load of a record is counted in.
+/// The unit that the load of a record is counted in.
 fn count(record: &Record) -> Option<ProfiledCount> {
     let unit = record.kind().unit;
     let (name, each) = match unit {

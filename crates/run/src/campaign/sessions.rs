@@ -47,7 +47,7 @@ impl Sessions {
         }
     }
 
-    /// What this process says of itself.
+    /// The `Hello` of this process.
     pub(super) fn ours(&self) -> &Hello {
         &self.ours
     }
@@ -159,7 +159,7 @@ impl Sessions {
         self.resting.lock().extend(whole);
     }
 
-    /// What stands of a cell; it is the caller's from here on.
+    /// The standing orders of a cell; they are the caller's from here on.
     pub(super) fn take_standing(&mut self, cell: &CellName) -> Option<StandingOrders> {
         self.standing.remove(cell)
     }

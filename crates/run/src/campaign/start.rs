@@ -82,14 +82,14 @@ pub fn same_build(run: &RunFile, ours: &Hello) -> Result<(), Fault> {
     )))
 }
 
-/// What is different now from when the run began, in sentences.
+/// The differences from when the run began, in sentences.
 pub(super) fn differences(run: &RunFile, ours: &Hello) -> Vec<String> {
     let here = environment(ours);
     let changed = TELLING.iter().filter_map(|name| change(name, &run.environment, &here));
     changed.map(|change| format!("resumed with another {change}")).collect()
 }
 
-/// What is different of a testbed now from when it was built before, as a sentence; `None`:
+/// The difference of a testbed from when it was built before, as a sentence; `None`:
 /// nothing, or it never was.
 pub(super) fn rebuilt(
     before: &BTreeMap<String, String>,

@@ -10,8 +10,8 @@ use super::ends::Watch;
 use super::follow::Ending;
 use super::proxies::Edges;
 
-/// What end `end` is to look at: ids of containers by the proxies' names. An agent at several ends
-/// is asked once.
+/// The neighbours that end `end` is to look at: ids of containers by the proxies' names. An agent
+/// at several ends is asked once.
 pub(super) fn neighbours(watch: &Watch<'_>, end: usize) -> BTreeMap<String, String> {
     let seen = |proxy: &Proxy| {
         let beside = seen_by_agent(proxy)?;

@@ -107,7 +107,7 @@ impl Proxies {
     }
 }
 
-/// What two readings come to, if they are of the window.
+/// Two readings as the edges of the window, if they are of it.
 fn between(start: Read, end: Read, window_ns: Nanos) -> Result<Edges, String> {
     let late =
         [&start, &end].map(|read| read.at.saturating_sub(read.due)).into_iter().fold(0, Nanos::max);

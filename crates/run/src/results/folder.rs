@@ -190,7 +190,7 @@ impl Folder {
         &self.dir
     }
 
-    /// What `run.json` says.
+    /// The content of `run.json`.
     pub fn run(&self) -> &RunFile {
         &self.run
     }

@@ -33,7 +33,7 @@ pub struct Records {
 }
 
 impl Records {
-    /// What a reader should know of the folder; complete when the last record was taken.
+    /// Notes for a reader of the folder; complete when the last record was taken.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }

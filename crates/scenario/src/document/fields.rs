@@ -180,7 +180,7 @@ pub(crate) fn named<'n>(
     Some(out)
 }
 
-/// What [`is_name`] accepts.
+/// The form that [`is_name`] accepts.
 pub(crate) const NAME: &str =
     "a name of at most 64 letters, digits and -_.+ that starts with a letter or digit";
 

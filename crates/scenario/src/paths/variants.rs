@@ -45,7 +45,7 @@ fn with(path: &Path, variant: &Variant) -> Path {
     Path { name: name(&path.name, variant), variant: Some(variant.clone()), ..path.clone() }
 }
 
-/// What a path is called for a variant.
+/// The name of a path for a variant.
 fn name(path: &str, variant: &Variant) -> String {
     format!("{path}.{}", variant.name)
 }

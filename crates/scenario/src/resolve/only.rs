@@ -78,7 +78,7 @@ fn terms<'f>(filter: &'f str, plan: &Plan, problems: &mut Problems) -> Option<Ve
     out
 }
 
-/// What filters can name.
+/// The names that filters can have.
 fn keys(plan: &Plan) -> BTreeSet<&str> {
     let swept = plan.points.iter().flat_map(|point| point.point.keys().map(String::as_str));
     ["path", "workload"].into_iter().chain(swept).collect()

@@ -41,7 +41,7 @@ fn places(prefix: &str, node: &str) -> Value {
     described(json!({"anyOf": [short, long]}), "Many paths at once: FROM-TO[.NODES][.VIA][.MESH]")
 }
 
-/// What paths are made of, by name: `path`, `places` and what they refer to, behind a prefix.
+/// The parts of paths, by name: `path`, `places` and what they refer to, behind a prefix.
 /// `node` is what the name of a node looks like.
 pub(super) fn definitions(prefix: &str, vocabulary: &Vocabulary, node: &str) -> Map<String, Value> {
     let grammar = Grammar::of(vocabulary, node);

@@ -1,13 +1,13 @@
 //! The forms of names and addresses in the blocks of testbeds.
 
-/// What [`is_label`] accepts.
+/// The form that [`is_label`] accepts.
 pub(crate) const LABEL: &str = "a name of at most 63 lower-case letters, digits and -";
-/// What [`is_domain`] accepts.
+/// The form that [`is_domain`] accepts.
 pub(crate) const DOMAIN: &str =
     "a name of lower-case letters, digits, - and . that starts with a letter or digit";
-/// What [`endpoint`] accepts.
+/// The form that [`endpoint`] accepts.
 pub(crate) const ENDPOINT: &str = "an address with a port, like 203.0.113.7:80";
-/// What [`is_image`] accepts.
+/// The form that [`is_image`] accepts.
 pub(crate) const IMAGE: &str = "an image like name:tag, without spaces";
 
 /// Whether a text is a label of the DNS: what Kubernetes takes as the name of a namespace or a

@@ -20,7 +20,7 @@ impl Nodes<'_> {
         if self.domains { is_domain(text) } else { is_node_name(text) }
     }
 
-    /// What [`Self::is_name`] accepts.
+    /// The form that [`Self::is_name`] accepts.
     pub(crate) fn name(&self) -> &'static str {
         if self.domains { DOMAIN } else { NODE_NAME }
     }

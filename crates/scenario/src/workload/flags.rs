@@ -103,7 +103,7 @@ fn sort(arg: &Arg) -> Sort {
 }
 
 impl Flag {
-    /// What one value must be; `error` is the parser's.
+    /// The form of one value; `error` is the parser's.
     pub(crate) fn expected(&self, error: &clap::Error) -> String {
         match &self.sort {
             Sort::Switch => "true or false".to_owned(),

@@ -197,7 +197,7 @@ impl Search {
         }
     }
 
-    /// What to search with a job; `None` where some of it could not be read.
+    /// The search of a job; `None` where some of it could not be read.
     pub(crate) fn spec(
         &self,
         workload: &dyn Workload,

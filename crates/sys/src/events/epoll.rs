@@ -49,7 +49,7 @@ impl Events {
         Self { raw: vec![libc::epoll_event { events: 0, u64: 0 }; capacity.max(1)], len: 0 }
     }
 
-    /// What the last wait found.
+    /// The sockets that the last wait found ready.
     pub fn iter(&self) -> impl Iterator<Item = Ready> {
         const READ: u32 =
             (libc::EPOLLIN | libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32;

@@ -11,7 +11,7 @@ use crate::check;
 /// not have that pipe.
 pub const MARK: &str = "HOPBENCH_SANDBOX";
 
-/// What [`MARK`] holds for the reading end of a pipe: `FD:INODE`.
+/// The value of [`MARK`] for the reading end of a pipe: `FD:INODE`.
 pub(super) fn mark_of(pipe: &OwnedFd) -> io::Result<String> {
     let file = File::from(pipe.try_clone()?);
     Ok(format!("{MARK}={}:{}", pipe.as_raw_fd(), file.metadata()?.ino()))

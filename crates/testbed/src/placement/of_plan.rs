@@ -95,7 +95,7 @@ impl Placement {
     }
 }
 
-/// What the subject of a path changes in pods; `None`: nothing.
+/// The changes of a path's subject in pods; `None`: none.
 fn settings<'a>(plan: &'a Plan, path: &Path) -> Option<&'a PodSettings> {
     let named = plan.subjects.iter().find(|known| path.subject.as_ref() == Some(&known.name))?;
     Some(&named.pod).filter(|pod| **pod != PodSettings::default())

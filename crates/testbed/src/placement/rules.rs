@@ -25,7 +25,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// What a job asks of this server.
+    /// The offer that a job asks of this server.
     pub fn offer(self, job: &Job, server: &ServerSpec) -> Offer {
         if self.versions_apart { Offer::of_version(job, server) } else { Offer::of(job, server) }
     }

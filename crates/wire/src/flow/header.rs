@@ -18,7 +18,7 @@ pub const FLOW_ACCEPTED: [u8; 8] = [b'H', b'O', b'P', b'O', b'K', FLOW_VERSION, 
 /// Bytes of the header that the token covers.
 pub(super) const PLAIN_BYTES: usize = 16;
 
-/// What a data flow says of itself.
+/// The header of a data flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FlowHeader {
     /// The workload it belongs to.

@@ -5,7 +5,7 @@ use super::owed::{Owed, ask, settle};
 use super::{Heed, from_agent_name, to_agent_name};
 use crate::message::{FromAgent, ToAgent};
 
-/// What the agent is doing, as far as the session is concerned.
+/// The state of the agent, as far as the session is concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AgentState {
     /// The TLS handshake is done; nothing was said.

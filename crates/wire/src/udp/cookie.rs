@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use crate::flow::FlowHeader;
 use crate::tag::{TAG_BYTES, same, tag};
 
-/// What a client must send back.
+/// The bytes that a client must send back.
 pub type Cookie = [u8; TAG_BYTES];
 
 /// The cookie of a first registration.

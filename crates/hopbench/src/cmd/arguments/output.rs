@@ -32,7 +32,7 @@ pub(in crate::cmd) struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    /// What the command line says; `usual` is the format where it names none.
+    /// The output that the command line asks for; `usual` is the format where it names none.
     pub(in crate::cmd) fn of(matches: &'a ArgMatches, usual: &'static str) -> Result<Self, Fault> {
         let format = named(matches, usual);
         let file = matches

@@ -40,7 +40,7 @@ pub(in crate::cmd) struct ScenarioArguments {
 }
 
 impl ScenarioArguments {
-    /// What selects cells and subjects, as arguments for another process that reads the same
+    /// The selection of cells and subjects, as arguments for another process that reads the same
     /// scenario.
     pub(in crate::cmd) fn selection(&self) -> Vec<String> {
         let all = |flag: &str, values: &[String]| -> Vec<String> {

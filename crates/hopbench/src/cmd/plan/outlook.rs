@@ -75,7 +75,7 @@ impl Outlook {
         Estimate::of(&self.plan, &self.measurable).with_profiles(&self.plan, &self.profiled)
     }
 
-    /// What variants say that changes nothing on their path: the path, the setting, and why.
+    /// Settings of variants that change nothing on their path: the path, the setting, and why.
     pub(super) fn without_effect(
         &self,
     ) -> impl Iterator<Item = (&str, &'static str, &'static str)> {

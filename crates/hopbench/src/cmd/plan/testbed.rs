@@ -254,7 +254,7 @@ fn hosts(spec: &HostsSpec) -> Vec<(&'static str, String)> {
     vec![("testbed", format!("hosts: {token}")), ("nodes", nodes.join("; "))]
 }
 
-/// What a path needs of its testbed besides links and pods.
+/// The needs of a path besides links and pods.
 pub(super) fn needs(spec: &TestbedSpec, path: &Path, programs: BTreeSet<&str>) -> String {
     let needs = match spec {
         TestbedSpec::Lab(_) => of_lab(path, programs),

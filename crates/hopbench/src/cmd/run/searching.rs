@@ -47,7 +47,7 @@ pub(super) fn step(
     format!("search {} {cell}: {at}, {figure}{verdict}{next}", step.goal)
 }
 
-/// What a search came to: `knee of both web: 64 connections (requests 52300/s)`.
+/// The result of a search: `knee of both web: 64 connections (requests 52300/s)`.
 pub(super) fn done(
     path: &str,
     workload: &str,

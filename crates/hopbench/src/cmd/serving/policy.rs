@@ -50,8 +50,8 @@ pub(in crate::cmd) fn command(name: &'static str, about: &'static str) -> Comman
     Flags::augment_args(Command::new(name)).about(about).long_about(None).hide(true)
 }
 
-/// What the flags of such a command say. Ctrl-C is the conductor's to deal with: a terminal sends
-/// it to both.
+/// The options that the flags of such a command give. Ctrl-C is the conductor's to deal with: a
+/// terminal sends it to both.
 pub(in crate::cmd) fn options(matches: &ArgMatches) -> Result<ServiceOptions, Fault> {
     let Flags { listen, admin, threads } =
         Flags::from_arg_matches(matches).map_err(Fault::input)?;

@@ -185,8 +185,8 @@ enum Hint {
 }
 
 impl Hint {
-    /// What a client runs. The token is no argument in it: the environment of a process is its
-    /// user's alone to read, its arguments are everybody's.
+    /// The command that a client runs. The token is no argument in it: the environment of a process
+    /// is its user's alone to read, its arguments are everybody's.
     fn lines(&self, target: &str) -> Vec<String> {
         let example = "a client runs, for example:".to_owned();
         match self {

@@ -115,7 +115,7 @@ fn told(listener: &Value) -> String {
     format!("{} ({})", text(&listener["name"]), words.join(", "))
 }
 
-/// What the status says of a listener.
+/// The status of a listener.
 fn state<'a>(gateway: &'a Value, name: &str) -> &'a Value {
     let mut all = gateway["status"]["listeners"].as_array().into_iter().flatten();
     all.find(|one| one["name"] == name).unwrap_or(&Value::Null)

@@ -35,7 +35,7 @@ impl From<HpackError> for Farewell {
     }
 }
 
-/// What a peer may do.
+/// The bounds of a peer.
 #[derive(Debug, Clone)]
 pub struct ServingBounds {
     /// What every request must show; `None`: anybody is answered.
@@ -49,7 +49,7 @@ pub struct ServingBounds {
 }
 
 impl ServingBounds {
-    /// What strangers may do, whose bodies are at most so long, bytes.
+    /// The bounds of strangers, whose bodies are at most so long, bytes.
     pub fn of_strangers(most_body_bytes: u64) -> Self {
         let window_bytes = USUAL_WINDOW_BYTES;
         Self { credential: None, most_body_bytes, most_streams: STRANGERS_STREAMS, window_bytes }

@@ -214,7 +214,7 @@ impl<T> Connection<T> {
         }
     }
 
-    /// What was heard, in its order.
+    /// The next event that was heard, in order.
     pub fn heard(&mut self) -> Option<Heard<T>> {
         self.heard.pop_front()
     }

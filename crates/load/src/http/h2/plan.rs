@@ -2,7 +2,7 @@
 
 use crate::http::credential::Credential;
 
-/// What all connections have in common.
+/// The settings that all connections share.
 #[derive(Debug, Clone)]
 pub struct ConnectionPlan {
     /// The fields of a request.

@@ -76,7 +76,7 @@ impl Responder {
         TargetAnswer { delay_ns, body, close: !request.keep_alive }
     }
 
-    /// What to answer to `request`, which came at `now_ns`, in any version of HTTP.
+    /// The answer to `request`, which came at `now_ns`, in any version of HTTP.
     pub(crate) fn decide<'a>(&'a mut self, request: &'a Request, now_ns: Nanos) -> Decision<'a> {
         if request.is_call() {
             return call::decide(request);

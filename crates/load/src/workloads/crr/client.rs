@@ -24,7 +24,7 @@ pub(super) const NO_LOCAL_PORT: &str = "no_local_port";
 /// The figure that counts connections which the server did not close in time.
 pub(super) const LEFT_OPEN: &str = "left_open_by_server";
 
-/// What a failure is called in records.
+/// The name of a failure in records.
 fn reason(error: &io::Error) -> &'static str {
     use io::ErrorKind as K;
     match error.kind() {

@@ -120,7 +120,7 @@ impl Params {
         self.tls.client(&url, true, credential, notes)
     }
 
-    /// What a call sends at once, bytes; 0 where that cannot be told.
+    /// The size of what a call sends at once, bytes; 0 where that cannot be told.
     pub(super) fn body_bytes(&self) -> u64 {
         let url = self.url().ok();
         let method = url.as_ref().and_then(|url| CalledMethod::of(url).ok());

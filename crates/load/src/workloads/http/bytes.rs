@@ -24,7 +24,7 @@ pub(in crate::workloads) fn read(
     Ok(bytes)
 }
 
-/// What is wrong with a file that a flag names.
+/// The problem of a file that a flag names.
 pub(super) fn refused(flag: &str, path: &Path, kind: ErrorKind, expected: &str) -> clap::Error {
     let found = path.display();
     clap::Error::raw(kind, format!("{flag}: found `{found}`, expected {expected}\n"))

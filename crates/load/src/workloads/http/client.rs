@@ -27,7 +27,7 @@ pub(super) const FIRST_PAUSE_NS: Nanos = 1_000_000;
 /// The longest pause.
 pub(super) const LONGEST_PAUSE_NS: Nanos = 100_000_000;
 
-/// What all connections have in common.
+/// The settings that all connections share.
 #[derive(Debug)]
 pub(in crate::workloads) struct ClientPlan {
     /// All of a request.

@@ -32,7 +32,7 @@ pub(in crate::workloads) fn is_of_http_1(name: &str) -> bool {
     name == "te" || h2::is_of_http_1(name.as_bytes())
 }
 
-/// What all connections have in common.
+/// The settings that all connections share.
 #[derive(Debug)]
 pub(in crate::workloads) struct MultiplexedPlan {
     pub(in crate::workloads) connection: Arc<ConnectionPlan>,

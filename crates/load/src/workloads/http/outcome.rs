@@ -51,7 +51,7 @@ pub(in crate::workloads) fn figures(trial: &TrialReports<'_>, streams: u32) -> F
     out
 }
 
-/// What the flows summed up over the answers that were counted.
+/// Adds the flows' sums over the answers that were counted.
 fn answers(out: &mut Figures, client: &EndReport) {
     let sum = |name: &str| client.extra.get(name).copied().unwrap_or(0.0);
     out.metric("reconnects", sum(sums::RECONNECTS));

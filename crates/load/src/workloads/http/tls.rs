@@ -238,7 +238,7 @@ mod tests {
         (own.cert.pem(), own.signing_key.serialize_pem())
     }
 
-    /// What is wrong with them, where TLS is spoken.
+    /// Their problems, where TLS is spoken.
     fn wrong(params: &TlsParams) -> Vec<String> {
         let url = Url::parse("https://h/").unwrap();
         params.problems(&url).iter().map(ToString::to_string).collect()

@@ -149,7 +149,7 @@ fn refused(why: &str) -> Op {
     Op::Abort(Box::new(Fault::environment(format!("cannot open an ICMP socket: {why}"))))
 }
 
-/// What a failure is called in records.
+/// The name of a failure in records.
 fn reason(error: &io::Error) -> &'static str {
     use io::ErrorKind as K;
     match error.kind() {

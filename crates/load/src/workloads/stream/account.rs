@@ -6,7 +6,7 @@ use hopbench_model::{Counter, Counts, EndReport, TcpTotals};
 use crate::workload::Figures;
 use crate::workload::figures;
 
-/// What the sending end of one direction knows.
+/// Adds what the sending end of one direction knows.
 pub(super) fn sending(out: &mut Figures, prefix: &str, sender: &EndReport) {
     let mut metric = |name: &str, value: f64| out.metric(&format!("{prefix}{name}"), value);
     let sent = figures::per_s(sender, Counter::SentBytes);
@@ -25,7 +25,7 @@ pub(super) fn sending(out: &mut Figures, prefix: &str, sender: &EndReport) {
     metric("send_buffer_limited_ratio", buffer as f64 / busy);
 }
 
-/// What the receiving end of one direction knows.
+/// Adds what the receiving end of one direction knows.
 pub(super) fn receiving(out: &mut Figures, prefix: &str, receiver: &EndReport) {
     let received = figures::per_s(receiver, Counter::ReceivedBytes);
     out.metric(&format!("{prefix}received_bits_per_s"), received * 8.0);

@@ -113,7 +113,7 @@ fn failures(summary: &Summary) -> Option<String> {
     })
 }
 
-/// What is special about cells of a workload.
+/// Peculiarities of a workload's cells.
 fn cells(workload: &WorkloadSummary) -> Vec<String> {
     let those = |wanted: fn(&CellSummary) -> bool| {
         let mut paths: Vec<&str> =

@@ -21,7 +21,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// What the summary says in short.
+    /// The answer of a summary.
     pub(crate) fn of(summary: &Summary) -> Self {
         let mut tables: Vec<Table> = tables::effects(summary, false).into_iter().collect();
         tables.extend(tables::searches(summary));

@@ -207,7 +207,7 @@ fn values(
     out
 }
 
-/// What a search came to on a path, a row a figure: the load, what was searched by, all else.
+/// The result of a search on a path, a row a figure: the load, what was searched by, all else.
 fn of_search(
     path: &PathSummary,
     search: &SearchSummary,

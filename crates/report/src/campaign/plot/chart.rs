@@ -22,7 +22,7 @@ pub(super) fn saturated(workload: &WorkloadSummary) -> String {
     if texts.is_empty() { String::new() } else { format!("Not shown: {}.", texts.join(", ")) }
 }
 
-/// What CPU time for a unit of work is called, whichever end spent it: `CPU/KiB`.
+/// The label of CPU time for a unit of work, whichever end spent it: `CPU/KiB`.
 pub(super) fn cpu_label(label: &str) -> &str {
     label.trim_start_matches("client ").trim_start_matches("server ")
 }

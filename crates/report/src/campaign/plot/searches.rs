@@ -67,7 +67,7 @@ fn chart(index: usize, search: &SearchSummary) -> Option<Chart> {
     })
 }
 
-/// What stands beside the title: what is left out, what was not decided, and why loads were too
+/// The text beside the title: what is left out, what was not decided, and why loads were too
 /// high that look low enough.
 fn beside(search: &SearchSummary) -> String {
     let first = match search.paths.len() {
@@ -122,7 +122,7 @@ fn ticks(search: &SearchSummary, low: f64, high: f64) -> Vec<(f64, String)> {
     all.filter(|load| (low * 0.999..=high * 1.001).contains(load)).map(text).collect()
 }
 
-/// What a chart of a search says, for those who cannot see it.
+/// A chart of a search in words, for those who cannot see it.
 pub(crate) fn spoken(chart: &Chart) -> String {
     let names: Vec<&str> = chart.series.iter().map(|series| series.name.as_str()).collect();
     format!(

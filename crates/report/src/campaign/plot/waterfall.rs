@@ -40,7 +40,7 @@ pub(super) fn of(summary: &Summary, workload: &WorkloadSummary) -> Vec<Chart> {
     figures.into_iter().map(chart).collect()
 }
 
-/// What stands beside the title: what is left out, and how to read what takes away.
+/// The text beside the title: what is left out, and how to read what takes away.
 fn beside(waterfalls: &[&WaterfallSummary], name: &str, left_out: &str) -> String {
     let mut steps = waterfalls.iter().flat_map(|waterfall| waterfall.way(name));
     let takes = steps
@@ -90,7 +90,7 @@ pub(super) fn placed(series: &[Series]) -> Vec<Series> {
     series.iter().map(one).collect()
 }
 
-/// What the bars are called: as short as they can be told apart.
+/// The names of the bars: as short as they can be told apart.
 fn names(workload: &WorkloadSummary, waterfalls: &[&WaterfallSummary]) -> Vec<String> {
     let alike = |of: &dyn Fn(&WaterfallSummary) -> String| {
         waterfalls.windows(2).all(|pair| of(pair[0]) == of(pair[1]))

@@ -44,7 +44,7 @@ fn list(id: &str, title: &str, lines: Vec<Line>) -> Option<Block> {
     Some(Part::new(Form::Folded, id, title, vec![Block::List(lines)]).into())
 }
 
-/// What limited the cells, counted.
+/// The limits of the cells, counted.
 fn limits(summary: &Summary) -> Vec<Block> {
     let mut seen_limits: BTreeMap<(usize, &str), (u64, Vec<&CellSummary>, &str)> = BTreeMap::new();
     for (number, workload) in summary.workloads.iter().enumerate() {

@@ -55,7 +55,7 @@ pub(super) fn part(own: &str, workload: &WorkloadSummary) -> Option<Block> {
     Some(Part::new(Form::Folded, format!("{own}-pooled"), title, blocks).into())
 }
 
-/// What the latency is: nobody shall take the whole way for half of it.
+/// The meaning of the latency: nobody shall take the whole way for half of it.
 fn what(workload: &WorkloadSummary, latency: &str) -> &'static str {
     match latency {
         "delay_ns" => "One-way delay",

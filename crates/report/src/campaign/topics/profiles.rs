@@ -70,7 +70,7 @@ fn cells(cells: &[ProfileSummary]) -> Table {
     }
 }
 
-/// What a path differs by from the baseline.
+/// The difference of a path from the baseline.
 fn difference(number: usize, difference: &ProfileDifference) -> Block {
     let ProfileDifference { base, path, unit, grew, .. } = difference;
     let mut blocks =

@@ -56,7 +56,7 @@ fn one(number: usize, search: &SearchSummary, chart: Option<Chart>) -> Block {
     Part::open(own, title, blocks).into()
 }
 
-/// What was found on a path: `overlay: 3900/s [3900, 3978]; against the baseline: lower by 22 %`.
+/// The finding on a path: `overlay: 3900/s [3900, 3978]; against the baseline: lower by 22 %`.
 fn found(search: &SearchSummary, path: &SearchedPath) -> Line {
     let tone_here = if path.is_doubtful() { Tone::Doubt } else { Tone::Plain };
     let line = Line::default()

@@ -110,7 +110,7 @@ fn figures(summary: &Summary, workload: &WorkloadSummary) -> Table {
     Table { caption, is_titled: false, kind: Kind::Figures, columns, rows }
 }
 
-/// What a reader must know of a cell, with what is missing from its comparison.
+/// The remark on a cell, with the gap in its comparison.
 fn remark(workload: &WorkloadSummary, cell: &CellSummary) -> String {
     // Where nothing is compared no verdict says it.
     let saturated = cell.saturated().filter(|_| !table_model::compared(workload));

@@ -82,7 +82,7 @@ fn widen(names: &mut [Printed<'_>], widths: &[usize], width: usize) {
     name.width = name.width.min(name.longest);
 }
 
-/// What columns take up, with the blanks before each.
+/// The width of columns, with the blanks before each.
 fn taken(columns: &[Printed<'_>]) -> usize {
     columns.iter().map(|column| GAP + column.width).sum()
 }
@@ -119,7 +119,7 @@ impl<'a> Printed<'a> {
         Self { width, ..one }
     }
 
-    /// What it and its neighbours have in common.
+    /// The head that it shares with its neighbours.
     fn group(&self) -> String {
         cut(&self.column.group, LONGEST_NAME)
     }

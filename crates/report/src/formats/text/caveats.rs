@@ -4,7 +4,7 @@ use hopbench_model::{Record, Warning};
 
 use super::page::Page;
 
-/// What makes the figures useless or partial, before anything else.
+/// Writes what makes the figures useless or partial, before anything else.
 pub(super) fn alarms(page: &mut Page, record: &Record) {
     let mut any = false;
     if let Some(why) = &record.incomplete {

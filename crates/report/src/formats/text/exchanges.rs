@@ -48,7 +48,7 @@ pub(super) fn write(page: &mut Page, figures: &mut Figures<'_>) {
     page.fields("note", &figures.record.explanation);
 }
 
-/// What an open loop was asked for and what became of it.
+/// Writes what an open loop was asked for and what became of it.
 pub(super) fn schedule(page: &mut Page, figures: &mut Figures<'_>) {
     let asked =
         RecordedJob(&figures.record.job).schedule().and_then(hopbench_model::Schedule::per_s);

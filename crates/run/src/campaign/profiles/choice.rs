@@ -77,7 +77,7 @@ impl Profiling {
         Ok(Self { cells: cells.collect(), left_out, access })
     }
 
-    /// What the kernel allows.
+    /// The access that the kernel allows.
     pub(super) fn access(&self) -> Access {
         self.access
     }

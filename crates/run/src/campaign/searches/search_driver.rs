@@ -234,7 +234,7 @@ impl<'p> SearchDriver<'p> {
         Some((told, ended))
     }
 
-    /// What it came to, with rates that can be asked for.
+    /// Its end, with rates that can be asked for.
     fn ended(&self, outcome: Option<SearchOutcome>) -> Option<StageEnd> {
         let stage = self.stage.as_ref()?;
         let outcome = match outcome? {
@@ -324,7 +324,7 @@ impl<'p> SearchDriver<'p> {
     }
 }
 
-/// What a search came to, as records say it; `None`: it goes on.
+/// The end of a search, as records say it; `None`: it goes on.
 fn stage_end(stage: &Stage) -> Option<SearchOutcome> {
     let finite = |load: f64| Some(load).filter(|load| load.is_finite());
     Some(match stage.search.outcome() {

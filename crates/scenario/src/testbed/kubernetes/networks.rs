@@ -85,7 +85,7 @@ pub(super) fn runtimes(
     out
 }
 
-/// What stands under names that are words of paths.
+/// The entries under names that are words of paths.
 pub(super) fn entries<'n>(
     node: &'n Node,
     path: &str,

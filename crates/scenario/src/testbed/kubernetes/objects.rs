@@ -47,7 +47,7 @@ fn identity(object: &Value) -> [String; 3] {
         .map(|value| value.as_str().unwrap_or_default().to_owned())
 }
 
-/// What is wrong with an object, and what was expected.
+/// The problem of an object, and what was expected.
 fn wrong(object: &Value) -> Option<(String, &'static str)> {
     let [version, kind, name] = identity(object);
     let absent = [("apiVersion", &version), ("kind", &kind), ("metadata.name", &name)]

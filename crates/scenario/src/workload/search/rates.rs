@@ -55,7 +55,7 @@ impl Rates {
         Value { text: self.ends[1].clone(), at: self.at }
     }
 
-    /// What they are for a job, arrivals a second.
+    /// The rates of a job, arrivals a second.
     pub(crate) fn range(
         &self,
         workload: &dyn Workload,

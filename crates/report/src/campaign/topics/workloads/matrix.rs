@@ -75,7 +75,7 @@ fn table(
     }
 }
 
-/// What limited most trials of each cell, a line a limit: `Limited by nic (host to eni a to b).`
+/// The limit of most trials of each cell, a line a limit: `Limited by nic (host to eni a to b).`
 fn limits(group: &[Matrix], cells: &HashMap<usize, &CellSummary>) -> impl Iterator<Item = String> {
     let mut all = Vec::new();
     for matrix in group {
