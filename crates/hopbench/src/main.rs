@@ -1,8 +1,8 @@
 //! `hopbench`: measures what each hop of a network path costs.
 
 mod cmd;
+mod ctrl_c;
 mod exit;
-mod interrupt;
 mod invocation;
 mod output;
 mod testbeds;

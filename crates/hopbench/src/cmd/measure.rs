@@ -22,7 +22,7 @@ use serde_json::Value;
 
 use self::live::Live;
 use super::arguments::{Common, absent};
-use crate::interrupt::Interrupt;
+use crate::ctrl_c::CtrlC;
 use crate::output::{print, say};
 
 /// The command of a workload.
@@ -93,7 +93,7 @@ pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Resu
         Transport::Icmp => resolve_host(text, 0, common.family())?,
         Transport::Tcp | Transport::Udp => resolve(text, DEFAULT_PORT, common.family())?,
     };
-    let interrupt = Interrupt::watch()?;
+    let ctrl_c = CtrlC::watch()?;
     let ours = hello();
     let timeout = Duration::from_nanos(job.timing.timeout_ns).max(Duration::from_secs(2));
     // An agent's own HTTP target answers the requests of a trial that it knows of; any other server
@@ -118,7 +118,7 @@ pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Resu
         workload,
         target,
         ends,
-        interrupt,
+        ctrl_c,
         json: common.format.is_json(),
         secrets,
         run_id: format!("{:016x}", rand::random::<u64>()),
@@ -189,7 +189,7 @@ struct Session {
     workload: &'static dyn Workload,
     target: Target,
     ends: Ends,
-    interrupt: Interrupt,
+    ctrl_c: CtrlC,
     json: bool,
     /// The secrets of the job.
     secrets: Secrets,
@@ -201,7 +201,7 @@ impl Session {
         let mut records: Vec<Record> = Vec::new();
         let mut failed = None;
         for (point, job) in trials {
-            let mut live = Live::new(&job, self.interrupt.clone());
+            let mut live = Live::new(&job, self.ctrl_c.clone());
             let sent = self.secrets.restored(&job.workload, &job, variable)?;
             let outcome =
                 conduct(&mut self.ends, &sent, self.target.address, &Watch::default(), &mut live);
@@ -234,13 +234,13 @@ impl Session {
             if failed.is_none() {
                 failed = failed_exchanges(&record).map(Fault::measuring);
             }
-            if failed.is_none() && self.interrupt.wanted() && record.incomplete.is_some() {
+            if failed.is_none() && self.ctrl_c.wanted() && record.incomplete.is_some() {
                 failed = Some(Fault::measuring(
                     "interrupted; what was measured until then is above, marked incomplete",
                 ));
             }
             records.push(record);
-            if failed.is_some() || self.interrupt.wanted() {
+            if failed.is_some() || self.ctrl_c.wanted() {
                 break;
             }
         }

@@ -30,7 +30,7 @@ use self::known::Known;
 use self::progress::{Log, Progress};
 use super::arguments::in_unit;
 use super::subcommand::Subcommand;
-use crate::interrupt::Interrupt;
+use crate::ctrl_c::CtrlC;
 use crate::output::{Bar, print, screen, tell};
 use crate::testbeds;
 
@@ -76,7 +76,7 @@ impl Subcommand for Run {
 fn run(flags: &Flags, wanted: Wanted) -> Result<ExitCode, Fault> {
     let is_cluster = matches!(wanted.testbed(), TestbedSpec::Kubernetes(_));
     let bar = Bar::new();
-    let interrupt = Interrupt::clearing(bar.clone(), if is_cluster { LEFT_BEHIND } else { "" })?;
+    let ctrl_c = CtrlC::clearing(bar.clone(), if is_cluster { LEFT_BEHIND } else { "" })?;
     let ours = hello();
     let (folder, resumed, secrets, profiling) = match wanted {
         Wanted::New { plan, notes, text, dir, secrets, profiling } => {
@@ -90,7 +90,7 @@ fn run(flags: &Flags, wanted: Wanted) -> Result<ExitCode, Fault> {
                 if flags.format.is_json() {
                     let done =
                         Event::RunDone { run: &run, ended: &Ended::default(), fault: Some(&fault) };
-                    Events::new(interrupt).event(&done);
+                    Events::new(ctrl_c).event(&done);
                 }
                 return Err(fault);
             }
@@ -102,7 +102,7 @@ fn run(flags: &Flags, wanted: Wanted) -> Result<ExitCode, Fault> {
             (folder, resumed, secrets, profiling)
         }
     };
-    let heard = interrupt.clone();
+    let heard = ctrl_c.clone();
     let shown = bar.clone();
     let mut testbed = testbeds::open(
         &folder.run().plan.testbed,
@@ -117,9 +117,9 @@ fn run(flags: &Flags, wanted: Wanted) -> Result<ExitCode, Fault> {
     let known = Known::new(&dir, flags.units.unit());
     let is_json = flags.format.is_json();
     let mut observer: Box<dyn Observer> = if is_json {
-        Box::new(Events::new(interrupt).of_run(log, known))
+        Box::new(Events::new(ctrl_c).of_run(log, known))
     } else {
-        Box::new(Progress::new(interrupt, bar, log, known, flags.verbose))
+        Box::new(Progress::new(ctrl_c, bar, log, known, flags.verbose))
     };
     let Finished { folder, ended, fault } = campaign.run(&mut *testbed, &mut *observer);
     drop(observer);

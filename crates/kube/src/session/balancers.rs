@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::cluster::{Cluster, standing_mut};
 use super::progress::Progress;
 use crate::api::access::Access;
-use crate::api::interrupt::Interrupt;
+use crate::api::stoppable_wait::StoppableWait;
 use crate::provision::built::Built;
 use crate::provision::services;
 
@@ -21,7 +21,7 @@ pub(super) fn balance(
     access: &Access,
     built: &mut Built,
     until: Instant,
-    interrupt: &Interrupt,
+    wait: &StoppableWait,
     progress: &Progress,
 ) -> Result<(), Fault> {
     let waiting = built.services.iter().filter(|service| service.via == Via::LoadBalancer);
@@ -33,7 +33,7 @@ pub(super) fn balance(
             BALANCERS.as_secs()
         ));
         let found = services::balancers(&access.client, &built.run, &names, until);
-        let found = access.runtime.block_on(interrupt.unless("the load balancers", found))?;
+        let found = access.runtime.block_on(wait.for_answer("the load balancers", found))?;
         built.entries.extend(found.map_err(|e| access.refused("the load balancers", &e))?);
     }
     Ok(())

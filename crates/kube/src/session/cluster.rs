@@ -12,8 +12,8 @@ use tokio::time::Instant;
 
 use super::progress::Progress;
 use crate::api::access::Access;
-use crate::api::interrupt::Interrupt;
 use crate::api::labels::RunIdentity;
+use crate::api::stoppable_wait::StoppableWait;
 use crate::cleanup::heartbeat::Heartbeat;
 use crate::observe::watch::Watch;
 use crate::plan::assign::{Assigned, assign};
@@ -31,7 +31,7 @@ pub struct Cluster {
     pub(super) named: Option<String>,
     /// The identity of this build; absent: agents may be of any build.
     pub(super) ours: Option<Hello>,
-    pub(super) interrupt: Interrupt,
+    pub(super) wait: StoppableWait,
     pub(super) progress: Progress,
     pub(super) access: Option<Access>,
     /// The cluster's nodes for those of the last plan that was looked at, by the plan's names.
@@ -68,7 +68,7 @@ impl Cluster {
             log,
             named: None,
             ours: None,
-            interrupt: Interrupt::default(),
+            wait: StoppableWait::default(),
             progress: Progress::default(),
             access: None,
             nodes: BTreeMap::new(),
@@ -113,7 +113,7 @@ impl Cluster {
     /// asked ten times a second, or more often.
     #[must_use]
     pub fn stopped_by(mut self, wanted: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        self.interrupt = Interrupt::by(wanted);
+        self.wait = StoppableWait::by(wanted);
         self
     }
 

@@ -42,8 +42,7 @@ impl Cluster {
     /// away.
     pub(super) fn provision(&mut self, plan: &Plan) -> Result<(), Fault> {
         let (placement, discovery, assigned) = self.discover(plan)?;
-        let (spec, ours, interrupt) =
-            (self.spec.clone(), self.ours.clone(), self.interrupt.clone());
+        let (spec, ours, wait) = (self.spec.clone(), self.ours.clone(), self.wait.clone());
         let progress = self.progress.clone();
         let conductor = Conductor::new().map_err(Fault::environment)?;
         let name = self.named.clone().map_or_else(names::run, Ok)?;
@@ -174,7 +173,7 @@ impl Cluster {
             spec,
         };
         let launched =
-            interrupt.unless("the pods", mesh::pods(&built, &client, &built.templates, until));
+            wait.for_answer("the pods", mesh::pods(&built, &client, &built.templates, until));
         let launched = access
             .runtime
             .block_on(launched)?
@@ -188,15 +187,15 @@ impl Cluster {
             progress.say(&line);
             write(&mut self.log, &line);
         }
-        balance(access, &mut built, until, &interrupt, &progress)?;
+        balance(access, &mut built, until, &wait, &progress)?;
         if makes_gateway {
             progress.say("waiting for the Gateway of the run and its routes");
         }
         let sent = gateways::demand(&built.spec, plan, |_, _| true).into_values().flatten();
         built.served =
-            access.runtime.block_on(interrupt.unless("a Gateway", served(&client, sent)))?;
+            access.runtime.block_on(wait.for_answer("a Gateway", served(&client, sent)))?;
         let attached = gateway::attach(&client, &built, until);
-        built.gateways = access.runtime.block_on(interrupt.unless("a Gateway", attached))?;
+        built.gateways = access.runtime.block_on(wait.for_answer("a Gateway", attached))?;
         built.kube_proxy = access.runtime.block_on(kube_proxy).unwrap_or_default();
         if let Some(ours) = &ours {
             built.foreign = builds::foreign(access, &built, ours);
@@ -208,7 +207,7 @@ impl Cluster {
         self.heartbeat = Some(heartbeat);
         self.watch = Some(watch);
         if built.spec.allow_commands {
-            self.commands = Commands::of(plan, COMMAND_NS, interrupt.shared());
+            self.commands = Commands::of(plan, COMMAND_NS, wait.interrupt());
         }
         self.built = Some(built);
         foreign.values().chain(&dead).chain(&notes).for_each(|line| self.note(line));

@@ -74,9 +74,7 @@ impl Cluster {
                     "the agent of {pod} does not answer: {why}"
                 )));
             }
-            access
-                .runtime
-                .block_on(self.interrupt.unless("an agent", async { sleep(LOOK).await }))?;
+            access.runtime.block_on(self.wait.for_answer("an agent", async { sleep(LOOK).await }))?;
             self.ensure(std::slice::from_ref(pod))?;
         }
     }
@@ -86,7 +84,7 @@ impl Cluster {
         let (access, built) = standing_mut(&self.access, &mut self.built)?;
         let templates: Vec<_> = pods.iter().filter_map(|id| built.templates.get(id)).collect();
         let removed = built.api.remove(templates.into_iter(), Instant::now() + AGAIN);
-        let removed = access.runtime.block_on(self.interrupt.unless("pods to end", removed))?;
+        let removed = access.runtime.block_on(self.wait.for_answer("pods to end", removed))?;
         removed.map_err(|e| access.refused("removing pods", &e))?;
         built.pods.retain(|id, _| !pods.contains(id));
         Ok(())
@@ -128,7 +126,7 @@ impl Cluster {
             let now = api.wait(&names, until).await?;
             Ok::<_, kube::Error>((launched.refused, now, api.events().await))
         };
-        let found = access.runtime.block_on(self.interrupt.unless("the pods", again))?;
+        let found = access.runtime.block_on(self.wait.for_answer("the pods", again))?;
         let (refused, now, events) =
             found.map_err(|e| access.refused("waiting for the pods", &e))?;
         built.see(now);

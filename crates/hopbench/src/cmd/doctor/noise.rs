@@ -16,7 +16,7 @@ use hopbench_wire::Role;
 
 use crate::cmd::arguments::{FormatArgument, TestbedArguments, told};
 use crate::cmd::run::hidden;
-use crate::interrupt::Interrupt;
+use crate::ctrl_c::CtrlC;
 use crate::output::{Bar, refuse_stdout, say};
 use crate::testbeds::{self, vocabularies};
 
@@ -119,7 +119,7 @@ impl NoiseArguments {
         text: String,
         in_lab: bool,
     ) -> Result<(RunFile, Vec<Record>), Fault> {
-        let interrupt = Interrupt::watch()?;
+        let ctrl_c = CtrlC::watch()?;
         let ours = hello();
         let run = new_run(plan, text, &ours)?;
         measurable(&run.plan, &mut *testbeds::open(&run.plan.testbed, None, || false, |_| ()))?;
@@ -129,14 +129,14 @@ impl NoiseArguments {
             .map_err(|e| Fault::environment(format!("no temporary folder can be made: {e}")))?;
         let folder =
             Folder::create(self.output.as_deref().unwrap_or_else(|| temporary.path()), run)?;
-        let heard = interrupt.clone();
+        let heard = ctrl_c.clone();
         let mut testbed = testbeds::open(
             &folder.run().plan.testbed,
             Some(folder.agents_log()?),
             move || heard.wanted(),
             |_| (),
         );
-        let mut observer = Quiet { bar: Bar::new(), interrupt };
+        let mut observer = Quiet { bar: Bar::new(), ctrl_c };
         let Finished { folder, fault, .. } =
             Campaign::new(folder, ours).run(&mut *testbed, &mut observer);
         drop(observer);
@@ -158,7 +158,7 @@ fn twice(plan: &mut Plan) {
 /// Shows how far it is on a terminal, and says elsewhere only what went wrong.
 struct Quiet {
     bar: Bar,
-    interrupt: Interrupt,
+    ctrl_c: CtrlC,
 }
 
 impl Quiet {
@@ -192,7 +192,7 @@ impl Observer for Quiet {
     fn tick(&mut self, _: Role, _: usize, _: &Tick) {}
 
     fn interrupted(&self) -> bool {
-        self.interrupt.wanted()
+        self.ctrl_c.wanted()
     }
 }
 

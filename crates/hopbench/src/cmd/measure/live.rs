@@ -6,13 +6,13 @@ use hopbench_report::{Step, live_line};
 use hopbench_run::Watcher;
 use hopbench_wire::Role;
 
-use crate::interrupt::Interrupt;
+use crate::ctrl_c::CtrlC;
 use crate::output::Bar;
 
 /// Shows progress on standard error, when that is a terminal.
 pub(super) struct Live {
     bar: Bar,
-    interrupt: Interrupt,
+    ctrl_c: CtrlC,
     unit: Unit,
     last: [Option<Tick>; 2],
     current: [Option<Tick>; 2],
@@ -20,10 +20,10 @@ pub(super) struct Live {
 }
 
 impl Live {
-    pub(super) fn new(job: &Job, interrupt: Interrupt) -> Self {
+    pub(super) fn new(job: &Job, ctrl_c: CtrlC) -> Self {
         Self {
             bar: Bar::new(),
-            interrupt,
+            ctrl_c,
             unit: job.kind().unit,
             last: [None, None],
             current: [None, None],
@@ -56,6 +56,6 @@ impl Watcher for Live {
     }
 
     fn interrupted(&self) -> bool {
-        self.interrupt.wanted()
+        self.ctrl_c.wanted()
     }
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::known::Known;
 use super::progress::{Log, Pace};
 use super::searching;
-use crate::interrupt::Interrupt;
+use crate::ctrl_c::CtrlC;
 use crate::output::say;
 
 /// The version of the events; a field is never repurposed, this number grows instead.
@@ -23,15 +23,15 @@ const ANSWER_EVERY: Nanos = 10 * SECOND;
 
 /// Writes events; nobody needs to read them for the run to go on.
 pub(super) struct Events {
-    interrupt: Interrupt,
+    ctrl_c: CtrlC,
     /// The log of the results folder, where there is one, and what is known of its run.
     run: Option<(Log, Known)>,
     pace: Pace,
 }
 
 impl Events {
-    pub(super) fn new(interrupt: Interrupt) -> Self {
-        Self { interrupt, run: None, pace: Pace::new(ANSWER_EVERY, now() + ANSWER_EVERY) }
+    pub(super) fn new(ctrl_c: CtrlC) -> Self {
+        Self { ctrl_c, run: None, pace: Pace::new(ANSWER_EVERY, now() + ANSWER_EVERY) }
     }
 
     /// The same of a run that has a folder.
@@ -207,6 +207,6 @@ impl Observer for Events {
     fn tick(&mut self, _: Role, _: usize, _: &Tick) {}
 
     fn interrupted(&self) -> bool {
-        self.interrupt.wanted()
+        self.ctrl_c.wanted()
     }
 }

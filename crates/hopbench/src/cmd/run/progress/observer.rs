@@ -14,7 +14,7 @@ use super::log::Log;
 use super::pace::Pace;
 use super::status::{Status, clock};
 use crate::cmd::run::known::Known;
-use crate::interrupt::Interrupt;
+use crate::ctrl_c::CtrlC;
 use crate::output::{Bar, is_styled};
 
 /// What stands in the place of everything else once the user wants the end.
@@ -30,7 +30,7 @@ pub(in crate::cmd::run) struct Progress {
     log: Log,
     /// Whether every line of the log is told.
     is_verbose: bool,
-    interrupt: Interrupt,
+    ctrl_c: CtrlC,
     started_at: Nanos,
     known: Known,
     pace: Pace,
@@ -44,7 +44,7 @@ pub(in crate::cmd::run) struct Progress {
 impl Progress {
     /// Draws on `bar`, which others may suspend to say something.
     pub(in crate::cmd::run) fn new(
-        interrupt: Interrupt,
+        ctrl_c: CtrlC,
         bar: Bar,
         log: Log,
         known: Known,
@@ -59,7 +59,7 @@ impl Progress {
             bar,
             log,
             is_verbose,
-            interrupt,
+            ctrl_c,
             started_at,
             known,
             pace,
@@ -146,13 +146,13 @@ impl Observer for Progress {
 
     fn tick(&mut self, _: Role, _: usize, _: &Tick) {
         // The trial is cut: there is nothing to disturb any more.
-        if self.interrupt.wanted() {
+        if self.ctrl_c.wanted() {
             self.bar.show(ENDING);
         }
     }
 
     fn interrupted(&self) -> bool {
-        self.interrupt.wanted()
+        self.ctrl_c.wanted()
     }
 }
 

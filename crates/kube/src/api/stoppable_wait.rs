@@ -1,30 +1,31 @@
-//! Interruption of waiting: the caller is asked meanwhile whether it wants to stop.
+//! Waiting that can be stopped: the caller is asked meanwhile whether it wants to.
 
 use std::future::Future;
 use std::time::Duration;
 
 use hopbench_model::Fault;
+use hopbench_testbed::Interrupt;
 use tokio::time::sleep;
 
 /// Polling interval.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Knows whether the caller wants to stop; by default it does not.
+/// Waits for answers until the caller wants to stop; by default it does not.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Interrupt(hopbench_testbed::Interrupt);
+pub(crate) struct StoppableWait(Interrupt);
 
-impl Interrupt {
+impl StoppableWait {
     pub(crate) fn by(wanted: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        Self(hopbench_testbed::Interrupt::by(wanted))
+        Self(Interrupt::by(wanted))
     }
 
-    /// The same for who does not wait here.
-    pub(crate) fn shared(&self) -> hopbench_testbed::Interrupt {
+    /// The question whether the caller wants to stop, for who does not wait here.
+    pub(crate) fn interrupt(&self) -> Interrupt {
         self.0.clone()
     }
 
     /// Waits for an answer, unless the caller wants to stop.
-    pub(crate) async fn unless<T>(
+    pub(crate) async fn for_answer<T>(
         &self,
         what: &str,
         waiting: impl Future<Output = T>,
@@ -57,10 +58,10 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let wanted = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&wanted);
-        let interrupt = Interrupt::by(move || seen.load(Ordering::Relaxed));
-        assert_eq!(runtime.block_on(interrupt.unless("it", ready(1))), Ok(1));
+        let wait = StoppableWait::by(move || seen.load(Ordering::Relaxed));
+        assert_eq!(runtime.block_on(wait.for_answer("it", ready(1))), Ok(1));
         wanted.store(true, Ordering::Relaxed);
-        let stopped = runtime.block_on(interrupt.unless("the pods", pending::<()>()));
+        let stopped = runtime.block_on(wait.for_answer("the pods", pending::<()>()));
         assert_eq!(stopped, Err(Fault::measuring("interrupted while waiting for the pods")));
     }
 }

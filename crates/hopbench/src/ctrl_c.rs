@@ -7,11 +7,11 @@ use hopbench_model::Fault;
 
 use crate::output::{Bar, tell};
 
-/// Whether the user wants to stop.
+/// The watch for Ctrl-C: whether the user wants to stop.
 #[derive(Debug, Clone)]
-pub(crate) struct Interrupt(Arc<AtomicU32>);
+pub(crate) struct CtrlC(Arc<AtomicU32>);
 
-impl Interrupt {
+impl CtrlC {
     /// Watches for SIGINT and SIGTERM from here on.
     pub(crate) fn watch() -> Result<Self, Fault> {
         Self::clearing(Bar::new(), "")
