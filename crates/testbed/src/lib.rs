@@ -6,7 +6,8 @@
 //!
 //! - [`Testbed`]: the trait; [`Need`]: a need that it does not meet;
 //! - [`Route`], [`Control`]: a path that is ready for trials, and the way to its agents;
-//! - [`Counters`], [`Metered`], [`Seen`]: readings and reports of a trial;
+//! - [`Counters`], [`Metered`], [`Seen`]: readings and reports of a trial; [`PeerSaid`]: a trial
+//!   that a tool of others made;
 //! - [`proxy_proofs`]: a proof that testbeds share, and [`Sent`], what it is compared with;
 //! - [`Finding`]: the result of a check; [`Commands`]: what runs around the trials of subjects;
 //!   [`Interrupt`]: whether the user wants to stop;
@@ -31,5 +32,5 @@ pub use finding::{Finding, State};
 pub use need::Need;
 pub use proxy_proof::{Range, Sent, proxy_proofs};
 pub use route::{Beside, Proxy, Route};
-pub use seen::{PeerSaid, Seen, held, variable};
+pub use seen::{PeerSaid, PeerServer, Seen, held, last_words, variable};
 pub use testbed::Testbed;

@@ -9,7 +9,7 @@ use hopbench_model::{EndReport, Job};
 
 use crate::control::AgentId;
 
-pub use peer::{PeerSaid, held};
+pub use peer::{PeerSaid, PeerServer, held, last_words};
 pub use variable::variable;
 
 /// The reports of the ends of a trial.

@@ -9,9 +9,10 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
 use hopbench_model::units::Span;
-use hopbench_model::{Nanos, SECOND, printable};
+use hopbench_model::{Nanos, SECOND};
 use hopbench_peer::{Commands, PeerTool, Server};
 use hopbench_sys::clock;
+use hopbench_testbed::{PeerServer, last_words};
 use nix::sys::signal::Signal;
 
 use crate::network::stack::Stack;
@@ -33,8 +34,6 @@ const LOOK_NS: Nanos = 2_000_000;
 const MOST_OUTPUT_BYTES: u64 = 4 << 20;
 /// The longest wait for the rest of the output of a client that has ended.
 const MOST_REST: Duration = Duration::from_secs(2);
-/// Characters of a tool's last words that are told.
-const MOST_TOLD: usize = 300;
 
 /// The place of one end.
 #[derive(Debug, Clone, Copy)]
@@ -62,7 +61,7 @@ pub(crate) struct Ends<'a> {
 pub(crate) struct Outcome {
     /// What the client printed.
     pub(crate) output: String,
-    /// What there is to say of the server, behind the words on a failure.
+    /// The words about the server; see [`PeerServer::said`].
     pub(crate) server_said: String,
     /// When it started, since 1970 UTC.
     pub(crate) started: Duration,
@@ -159,7 +158,7 @@ impl Serving {
         let end = clock::now() + MOST_START_NS;
         while !listening(server.process.pid()).contains(&port) {
             let failed = |what: String, last: &str| {
-                io::Error::other(format!("its server {what}{}", told(last)))
+                io::Error::other(format!("its server {what}{}", last_words(None, last)))
             };
             if !server.process.is_alive() {
                 return Err(failed("ended at once".to_owned(), &server.log.last()));
@@ -178,11 +177,10 @@ impl Serving {
     /// and said nothing.
     fn said(&mut self) -> String {
         if self.process.is_alive() {
-            let words = told(&self.log.so_far());
-            return if words.is_empty() { words } else { format!("; its server said{words}") };
+            return PeerServer::Running.said(&self.log.so_far());
         }
-        let how = self.process.end().map(|status| format!(" ({status})")).unwrap_or_default();
-        format!("; its server had ended{how}{}", told(&self.log.last()))
+        let how = self.process.end().map(|status| status.to_string());
+        PeerServer::Ended(how.as_deref()).said(&self.log.last())
     }
 }
 
@@ -245,11 +243,8 @@ impl Client {
         if output.trim().is_empty() {
             let last = self.log.as_ref().map(StderrLog::last).unwrap_or_default();
             let how = status.map_or_else(|| "ended".to_owned(), |status| status.to_string());
-            return Err(io::Error::other(format!(
-                "{} printed nothing ({how}){}",
-                tool.name,
-                told(&last)
-            )));
+            let words = last_words(Some(&how), &last);
+            return Err(io::Error::other(format!("{} printed nothing{words}", tool.name)));
         }
         Ok(output)
     }
@@ -268,12 +263,6 @@ fn start(
     command.env("LC_ALL", "C");
     let cpus = cpus.map(<[usize]>::to_vec);
     Supervised::start(move || affinity::on(cpus.as_deref(), || command.spawn()))
-}
-
-/// A program's last words behind what is said of it; nothing where it had none.
-fn told(words: &str) -> String {
-    let words = printable::last_lines(words, MOST_TOLD);
-    if words.is_empty() { words } else { format!(": {words}") }
 }
 
 #[cfg(test)]

@@ -5,11 +5,11 @@ mod script;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use hopbench_model::{CpuSet, Fault, Point, Proof, printable};
+use hopbench_model::{CpuSet, Fault, Point, Proof};
 use hopbench_peer::{Commands, PORT, PeerTool, Server, Task, of_point};
 use hopbench_sys::clock;
 use hopbench_testbed::placement::{PodId, program};
-use hopbench_testbed::{AgentId, PeerSaid, Route, Seen};
+use hopbench_testbed::{AgentId, PeerSaid, PeerServer, Route, Seen, last_words};
 use k8s_openapi::api::core::v1::Pod;
 use tokio::time::{sleep, timeout};
 
@@ -30,8 +30,6 @@ const MOST_LONGER: Duration = Duration::from_secs(15);
 const MOST_VERSION: Duration = Duration::from_secs(10);
 /// How often it is looked whether somebody still waits for a tool.
 const LOOK: Duration = Duration::from_millis(100);
-/// Characters of a tool's last words that are told.
-const MOST_TOLD: usize = 300;
 
 /// Where an end of a tool is started.
 #[derive(Debug, Clone, Copy)]
@@ -45,7 +43,7 @@ struct Seat<'a> {
 /// The result of a run of a tool.
 struct Ran {
     output: String,
-    /// What there is to say of the server, behind the words on a failure.
+    /// The words about the server; see [`PeerServer::said`].
     server_said: String,
     started: Duration,
     /// Where its processes were, the client's first.
@@ -140,8 +138,7 @@ async fn version_of(pods: &Api<Pod>, pod: &str, tool: &PeerTool) -> Result<Strin
     let printed = timeout(MOST_VERSION, asked);
     let printed =
         printed.await.map_err(|_| format!("it did not tell its version in {MOST_VERSION:?}"))??;
-    let (_, output) =
-        split(&printed.output).map_err(|why| format!("{why}{}", last_words(&printed)))?;
+    let (_, output) = split(&printed.output).map_err(|why| format!("{why}{}", ending(&printed)))?;
     // Some end with a failure all the same, and some print it to standard error.
     match printed.failure {
         Some(why) if output.is_empty() && printed.error.is_empty() => Err(why),
@@ -205,10 +202,11 @@ async fn serve(
             if is_listening(&printed.output) {
                 return Ok((process, split(&printed.output)?.0));
             }
-            Err(format!("its server ended at once{}", last_words(&printed)))
+            Err(format!("its server ended at once{}", ending(&printed)))
         }
         Err(_) => {
-            let words = told(&process.end().await);
+            let said = process.end().await;
+            let words = last_words(None, &String::from_utf8_lossy(&said));
             Err(format!("its server does not listen on port {PORT} after {MOST_START:?}{words}"))
         }
     }
@@ -224,7 +222,7 @@ async fn measure(
     let command = command(tool.name, &commands.client, End::Client(commands.input), at.cpus);
     let mut process = Process::start(pods, at.pod, PEER, command).await?;
     let printed = process.printed(|_| false).await?;
-    let silent = |what: &str| format!("{what}{}", last_words(&printed));
+    let silent = |what: &str| format!("{what}{}", ending(&printed));
     let (place, output) = split(&printed.output).map_err(|why| silent(&why))?;
     // Some end with a failure because echoes or requests got lost: their figures say so.
     if output.trim().is_empty() {
@@ -234,27 +232,20 @@ async fn measure(
 }
 
 /// How a program ended, and the last words that it had.
-fn last_words(printed: &Printed) -> String {
-    let how = |why: &String| format!(" ({})", printable::excerpt(why, MOST_TOLD));
-    let how = printed.failure.as_ref().map(how).unwrap_or_default();
-    format!("{how}{}", told(&printed.error))
+fn ending(printed: &Printed) -> String {
+    last_words(printed.failure.as_deref(), &String::from_utf8_lossy(&printed.error))
 }
 
-/// A program's last words behind what is said of it; nothing where it had none.
-fn told(words: &[u8]) -> String {
-    let words = printable::last_lines(&String::from_utf8_lossy(words), MOST_TOLD);
-    if words.is_empty() { words } else { format!(": {words}") }
-}
-
-/// What there is to say of a server, behind the words on a failure. `ended`: how, if it did before
-/// it was told to; `words`: all that it printed last.
+/// The words about a server, behind those on a failure. `ended`: how, if it did before it was told
+/// to; `words`: all that it printed last.
 fn of_server(ended: Option<&Result<Printed, String>>, words: &[u8]) -> String {
-    let words = told(words);
     match ended {
-        Some(Ok(printed)) => format!("; its server had ended{}", last_words(printed)),
+        Some(Ok(printed)) => {
+            let how = printed.failure.as_deref();
+            PeerServer::Ended(how).said(&String::from_utf8_lossy(&printed.error))
+        }
         Some(Err(why)) => format!("; its server: {why}"),
-        None if words.is_empty() => words,
-        None => format!("; its server said{words}"),
+        None => PeerServer::Running.said(&String::from_utf8_lossy(words)),
     }
 }
 
@@ -299,7 +290,7 @@ mod tests {
     fn what_a_tool_says_last_is_told() {
         let said = |error: &str, failure: Option<&str>| {
             let (error, failure) = (error.as_bytes().to_vec(), failure.map(str::to_owned));
-            last_words(&Printed { output: Vec::new(), error, failure })
+            ending(&Printed { output: Vec::new(), error, failure })
         };
         assert_eq!(said("", None), "");
         assert_eq!(
