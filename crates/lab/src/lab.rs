@@ -100,7 +100,7 @@ impl Lab {
             interrupt: Interrupt::default(),
             commands: Commands::default(),
             envoys: Envoys::default(),
-            programs: Programs::default(),
+            programs: Programs::of(spec),
             mesh: Mesh::new(program.clone(), of_proxies),
             agents: Agents::new(program, log),
             built: None,

@@ -198,7 +198,7 @@ pub(in crate::lab) fn proof(
             continue;
         }
         let environment = programs.environment(pod, &route.programs);
-        for name in &asked.env {
+        for name in programs.variables() {
             let (value, is) = variable(environment, name, settings.env.get(name));
             ok &= is;
             found.entry(format!("env {name}")).or_default().insert(value);
@@ -240,9 +240,8 @@ fn variable(
     }
 }
 
-/// What any subject changes in network stacks and of server programs.
+/// What any subject changes in network stacks.
 struct Asked {
-    env: BTreeSet<String>,
     mtu: bool,
     offloads: BTreeSet<String>,
     sysctl: BTreeSet<String>,
@@ -252,7 +251,6 @@ impl Asked {
     fn of(built: &Built) -> Self {
         let settings = || built.nodes.iter().map(|node| &node.spec.settings);
         Self {
-            env: settings().flat_map(|settings| settings.env.keys().cloned()).collect(),
             mtu: settings().any(|settings| settings.mtu.is_some()),
             offloads: settings().flat_map(|settings| settings.offloads.keys().cloned()).collect(),
             sysctl: settings().flat_map(|settings| settings.sysctl.keys().cloned()).collect(),
