@@ -52,7 +52,7 @@ pub use plan::{
     PodNetwork, PrometheusSpec, ServerImage,
 };
 pub use plan::{Host, HostsSpec, LabNode, LabSpec, MOST_SERVER_WORK, TestbedSpec};
-pub use plan::{NodeSettings, OFFLOADS, PodSettings, Subject, SubjectCommand};
+pub use plan::{NodeSettings, OFFLOADS, PodSettings, Subject, SubjectChanges, SubjectCommand};
 pub use plan::{Reference, References};
 pub use plan::{SearchOutcome, SearchSpec, SearchStep, ShortTrials};
 pub use record::{

@@ -31,7 +31,7 @@ pub use references::References;
 pub use search::{BrokenBound, CpuOf, EQUAL_LOAD, RateRange, SearchBound, SearchGoal};
 pub use search::{SearchOutcome, SearchSpec, SearchStep, ShortTrials};
 pub use stop::{COMMON_METRICS, StopRule, StopWhy, Stopped};
-pub use subject::{NodeSettings, OFFLOADS, PodSettings, Subject, SubjectCommand};
+pub use subject::{NodeSettings, OFFLOADS, PodSettings, Subject, SubjectChanges, SubjectCommand};
 pub use testbed::{Host, HostsSpec, LabNode, LabSpec, MOST_SERVER_WORK, TestbedSpec};
 
 /// The version of [`Plan`] in `run.json`.

@@ -1,5 +1,6 @@
 //! The verdict of a comparison, and what became of a bound on it.
 
+use hopbench_model::SubjectChanges;
 use serde::Serialize;
 
 /// The outcome of a comparison.
@@ -116,8 +117,8 @@ impl Outcome {
 pub struct SubjectSummary {
     /// Its name.
     pub name: String,
-    /// What it changes, in words: `mtu 1400`; `nothing`.
-    pub changes: String,
+    /// The changes that it makes.
+    pub changes: SubjectChanges,
     /// What trials on its paths read back of all that subjects change, in words: `mtu 1500, envoy
     /// 1.40.0 at /usr/bin/envoy (sha256 0123456789abcdef)`. Absent: nothing.
     #[serde(skip_serializing_if = "Option::is_none")]

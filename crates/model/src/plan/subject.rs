@@ -1,8 +1,9 @@
 //! A subject: one of several set-ups that a run measures every path with, to compare them.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::mesh::Variant;
 
@@ -89,15 +90,11 @@ pub struct SubjectCommand {
 pub const OFFLOADS: &[&str] = &["gro", "gso", "rx-checksum", "tso", "tx-checksum"];
 
 impl Subject {
-    /// What stands for no change.
-    const NO_CHANGE: &'static str = "nothing";
-
     /// The evidence in proofs of a path on which nothing could be read back that a subject changes.
     pub const NOT_READ_BACK: &'static str = "nothing to read back";
 
-    /// The changes that it makes, in words: `mtu 1400, sysctl net.ipv4.tcp_rmem 4096 8192 16384`;
-    /// `nothing`.
-    pub fn changes(&self) -> String {
+    /// The changes that it makes.
+    pub fn changes(&self) -> SubjectChanges {
         let mut out = self.node.changes();
         out.extend(self.pod.changes());
         out.extend(self.variant.iter().map(|variant| format!("variant {}", variant.name)));
@@ -105,12 +102,7 @@ impl Subject {
         out.extend(self.runtime.iter().map(|name| format!("runtime {name}")));
         out.extend(self.command.before.iter().map(|line| format!("before: {line}")));
         out.extend(self.command.after.iter().map(|line| format!("after: {line}")));
-        if out.is_empty() { Self::NO_CHANGE.to_owned() } else { out.join(", ") }
-    }
-
-    /// What a subject has, for readers: its [`changes`](Self::changes), or `as the testbed has it`.
-    pub fn set_up(changes: &str) -> &str {
-        if changes == Self::NO_CHANGE { "as the testbed has it" } else { changes }
+        SubjectChanges(out)
     }
 
     /// The hop of proofs whose evidence is what was read back of a subject.
@@ -121,6 +113,30 @@ impl Subject {
     /// The name of a node for a subject: the first one has the nodes themselves.
     pub fn node_name(node: &str, subject: &str) -> String {
         format!("{node}.{subject}")
+    }
+}
+
+/// The changes that a subject makes, in words: `mtu 1400, sysctl net.ipv4.tcp_rmem 4096 8192
+/// 16384`, or `nothing`. As JSON they are this text.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SubjectChanges(Vec<String>);
+
+impl SubjectChanges {
+    /// The set-up that they come to, for readers: they themselves, or `as the testbed has it`.
+    pub fn set_up(&self) -> String {
+        if self.0.is_empty() { "as the testbed has it".to_owned() } else { self.to_string() }
+    }
+}
+
+impl fmt::Display for SubjectChanges {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() { f.write_str("nothing") } else { f.write_str(&self.0.join(", ")) }
+    }
+}
+
+impl Serialize for SubjectChanges {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 
@@ -182,17 +198,18 @@ mod tests {
             ..NodeSettings::default()
         };
         let subject = Subject { node, ..Subject::default() };
-        assert_eq!(subject.changes(), "mtu 1400, tso off");
-        assert_eq!(Subject::set_up(&subject.changes()), "mtu 1400, tso off");
-        assert_eq!(Subject::default().changes(), "nothing");
-        assert_eq!(Subject::set_up(&Subject::default().changes()), "as the testbed has it");
+        let changes = subject.changes();
+        assert_eq!([changes.to_string(), changes.set_up()], ["mtu 1400, tso off"; 2]);
+        let none = Subject::default().changes();
+        assert_eq!([none.to_string(), none.set_up()], ["nothing", "as the testbed has it"]);
         let pod = PodSettings {
             agent: Some("hopbench:b".to_owned()),
             proxy: Some("envoy:2".to_owned()),
             env: BTreeMap::from([("GOMAXPROCS".to_owned(), "2".to_owned())]),
         };
         let subject = Subject { pod, ..Subject::default() };
-        assert_eq!(subject.changes(), "agent hopbench:b, proxy envoy:2, env GOMAXPROCS=2");
+        let changes = subject.changes().to_string();
+        assert_eq!(changes, "agent hopbench:b, proxy envoy:2, env GOMAXPROCS=2");
         assert_eq!(Subject::node_name("a", "new"), "a.new");
     }
 }

@@ -4,7 +4,6 @@ pub(crate) use hopbench_analysis::text::limit_text::long as limit;
 use hopbench_analysis::{
     CellSummary, Limit, PathSummary, Run, SearchSummary, SubjectSummary, Summary, WorkloadSummary,
 };
-use hopbench_model::Subject;
 use hopbench_model::number::{counted, percentage};
 
 /// The limits of a cell's trials as records name them: `cpu:client`, `cpu:client 2x, softirq`.
@@ -50,7 +49,7 @@ pub(crate) fn reference(summary: &Summary) -> &str {
 pub(crate) fn subject(subject: &SubjectSummary) -> String {
     let found = subject.read_back.as_ref();
     let found = found.map_or(String::new(), |found| format!(", read back as {found}"));
-    format!("{}: {}{found}", subject.name, Subject::set_up(&subject.changes))
+    format!("{}: {}{found}", subject.name, subject.changes.set_up())
 }
 
 /// A warning's kind in words: `not steady`.

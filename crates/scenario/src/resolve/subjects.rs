@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{Cell, LabNode, Path, Place, Plan, Reference, Subject, TestbedSpec, Via};
+use hopbench_model::{
+    Cell, LabNode, Path, Place, Plan, Reference, Subject, SubjectChanges, TestbedSpec, Via,
+};
 
 use crate::document::fields::Fields;
 use crate::document::problem::Problems;
@@ -135,7 +137,7 @@ pub(crate) fn note(baseline: Option<&str>, subjects: &[Subject]) -> Option<Strin
 
 /// The subjects whose changes do not differ, of which nobody could tell why figures differ.
 pub(crate) fn alike(subjects: &[Subject]) -> Vec<String> {
-    let mut seen: BTreeMap<String, &str> = BTreeMap::new();
+    let mut seen: BTreeMap<SubjectChanges, &str> = BTreeMap::new();
     let mut out = Vec::new();
     for subject in subjects {
         if let Some(first) = seen.insert(subject.changes(), &subject.name) {

@@ -113,7 +113,7 @@ fn a_cluster_keeps_what_it_can_and_hosts_have_none() {
         match on(&testbed, "{old: , new: {proxy: 'envoy:2'}}") {
             Ok(plan) => {
                 assert!(is_taken, "{mesh}");
-                assert_eq!(plan.subjects[1].changes(), "proxy envoy:2");
+                assert_eq!(plan.subjects[1].changes().to_string(), "proxy envoy:2");
             }
             Err(problems) => {
                 let said = lines(&problems);

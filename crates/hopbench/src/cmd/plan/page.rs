@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 use hopbench_model::units::Span;
-use hopbench_model::{Cell, Path, Plan, Point, Subject, Variant, Via};
+use hopbench_model::{Cell, Path, Plan, Point, Variant, Via};
 use hopbench_report::comparison::Bound;
 use hopbench_report::number::percent_as_written;
 use hopbench_run::looked_at_instead;
@@ -114,8 +114,7 @@ fn about(
             true => String::new(),
             false => format!("; fails on {}", bounds.join(", ")),
         };
-        let changes = subject.changes();
-        let set_up = Subject::set_up(&changes);
+        let set_up = subject.changes().set_up();
         rows.push(row("subject", format!("{}: {set_up}{bounds}", subject.name)));
     }
     match plan.subjects.first() {
