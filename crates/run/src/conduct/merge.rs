@@ -10,9 +10,9 @@ use hopbench_stats::Histogram;
 /// The number of flows that the merged report describes one by one.
 const FLOWS_DESCRIBED: usize = 16;
 
-/// What several ends of one side saw together: counts are summed, histograms merged, ticks of one
-/// interval made one. Meters are left out: what they read belongs to one process and one machine.
-/// `None` without reports.
+/// The reports of several ends of one side as one: counts are summed, histograms merged, ticks of
+/// one interval made one. Meters are left out: what they read belongs to one process and one
+/// machine. `None` without reports.
 ///
 /// A single report stays as it is.
 pub(crate) fn merge(reports: &[&EndReport], interval_ns: Nanos) -> Option<EndReport> {
@@ -120,9 +120,10 @@ fn latency(reports: &[&EndReport]) -> BTreeMap<LatencyKind, String> {
     let mut merged: BTreeMap<LatencyKind, Histogram> = BTreeMap::new();
     for (kind, text) in reports.iter().flat_map(|r| &r.latency) {
         // One that does not read is missed by the invariant that counts what is in it.
-        if let Ok(histogram) = Histogram::from_base64(text) {
-            merged.entry(*kind).or_default().merge(&histogram);
-        }
+        let _ = match merged.get_mut(kind) {
+            Some(histogram) => histogram.merge_base64(text),
+            None => Histogram::from_base64(text).map(|first| drop(merged.insert(*kind, first))),
+        };
     }
     merged.iter().map(|(kind, histogram)| (*kind, histogram.to_base64())).collect()
 }
