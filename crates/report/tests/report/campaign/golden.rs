@@ -89,6 +89,22 @@ const TRIALS: &[Row] = &[
     ("half size=1KiB", &["relay"]),
 ];
 
+/// Where the parts of a page of markdown begin that show all its forms. `quickstart.txt` has the
+/// other parts, too.
+const FORMS: &[&str] = &[
+    "# quickstart",
+    "## Answer",
+    "## How",
+    "## throughput",
+    "## web",
+    "### Latency",
+    "## Evidence",
+    "### Not",
+    "### Warnings",
+    "### Paths",
+    "### Environment",
+];
+
 /// Where the parts of their page of markdown begin that no other page has.
 const FOUND: &[&str] =
     &["## Answer", "## Searches", "### web", "### pool (knee over connections)", "### half"];
@@ -139,7 +155,7 @@ fn pages() -> Vec<(&'static str, String)> {
     let few = export::one(&[812_000, 950_000, 950_000, 1_200_000, 20_000_000], |_| {});
     vec![
         ("quickstart.txt", render(&quickstart, "table")),
-        ("quickstart.md", render(&quickstart, "markdown")),
+        ("quickstart.md", parts(&render(&quickstart, "markdown"), FORMS)),
         ("quickstart.csv", render(&quickstart, "csv")),
         ("matrix.txt", render(&only(fixture::matrix(), MATRIX), "table")),
         ("connections.txt", render(&only(fixture::connections(), CONNECTIONS), "table")),
