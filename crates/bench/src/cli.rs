@@ -12,9 +12,9 @@ use clap::{Parser, Subcommand};
 /// namespaces.
 ///
 /// Ours and the peer run in turn; what is printed are ratios of figures of the same pair. Needs
-/// root, or a kernel that lets this user make user namespaces. Exit codes: 0 no goal was missed,
-/// though some may be undecided, 1 a goal was missed, 2 the input is wrong, 3 the environment
-/// cannot do it, 4 a row failed or a signal came. Rows whose peer is missing are left out and
+/// root, or a kernel that lets this user make user namespaces. Exit codes: 0 no goal was missed, 1
+/// a goal was missed, 2 the input is wrong, 3 the environment cannot do it, 4 a row failed or a
+/// signal came. With 0, some goals may be undecided. Rows whose peer is missing are left out and
 /// named; they change no exit code.
 #[derive(Debug, Parser)]
 #[command(name = "hopbench-bench", version, args_conflicts_with_subcommands = true)]

@@ -82,8 +82,8 @@ pub(crate) fn command() -> Command {
         .after_help(
             "Start `hopbench serve` at the other end, then measure with one of the workloads.\n\
              Exit codes: 0 measured, 1 a comparison or limit failed, 2 the input is wrong,\n\
-             3 the environment cannot do it, 4 something failed while measuring: also\n\
-             when more than half of the exchanges did, or none ended.",
+             3 the environment cannot do it, 4 something failed while measuring. It is 4,\n\
+             too, if more than half of the exchanges failed, or none ended.",
         )
         .subcommand_required(true)
         .arg_required_else_help(true)

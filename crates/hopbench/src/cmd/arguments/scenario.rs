@@ -20,12 +20,12 @@ pub(in crate::cmd) struct ScenarioArguments {
     #[arg(long, value_name = "FILTER")]
     only: Vec<String>,
     /// A set-up to compare on every path, like `new` or `new=mtu: 1400`, instead of the scenario's
-    /// subjects; the others are compared with the first one; one alone is compared with `old`,
+    /// subjects. The others are compared with the first one. One alone is compared with `old`,
     /// which changes nothing
     #[arg(long, value_name = "NAME=CHANGES")]
     subject: Vec<String>,
     /// Time for the rounds, or for the searches where there are no rounds, instead of the
-    /// scenario's budget, rounds or stop; trials are then short and many
+    /// scenario's budget, rounds or stop. Trials are then short and many
     #[arg(long, value_name = "TIME", conflicts_with = "rounds")]
     budget: Option<Span>,
     /// Passes over all cells, instead of the scenario's budget, rounds or stop
