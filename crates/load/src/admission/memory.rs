@@ -27,7 +27,8 @@ impl MemoryLimit {
     }
 
     /// Bytes that are taken now.
-    pub fn used_bytes(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn used_bytes(&self) -> usize {
         self.used.load(Ordering::Relaxed)
     }
 

@@ -80,15 +80,6 @@ impl Netlink {
         self.add(what, name, InfoKind::MacVlan, Some(data), vec![over, within(into)])
     }
 
-    /// Moves a link to another namespace. It keeps its name and its MTU, and loses its addresses,
-    /// its master and its shaping; it is down afterwards.
-    ///
-    /// # Errors
-    /// A link that is not there, a name that is taken in the other namespace.
-    pub fn move_link(&mut self, name: &str, into: &Namespace) -> io::Result<()> {
-        self.set(name, &format!("move link {name} to {}", into.name()), vec![within(into)])
-    }
-
     /// Gives a link another name. It must be down.
     ///
     /// # Errors
@@ -133,28 +124,6 @@ impl Netlink {
             &format!("make link {name} a port of {master}"),
             vec![LinkAttribute::Controller(bridge)],
         )
-    }
-
-    /// Sets a link's hardware address.
-    ///
-    /// # Errors
-    /// A link that is not there, an address that is not one of a single station.
-    pub fn set_mac(&mut self, name: &str, mac: [u8; 6]) -> io::Result<()> {
-        self.set(
-            name,
-            &format!("set the hardware address of link {name}"),
-            vec![LinkAttribute::Address(mac.to_vec())],
-        )
-    }
-
-    /// Removes a link, and with it its peer.
-    ///
-    /// # Errors
-    /// A link that is not there or cannot be removed.
-    pub fn delete_link(&mut self, name: &str) -> io::Result<()> {
-        let mut message = LinkMessage::default();
-        message.header.index = self.index(name)?;
-        self.change(format!("delete link {name}"), RouteNetlinkMessage::DelLink(message), 0)
     }
 
     fn add(
