@@ -96,7 +96,7 @@ impl Verdict {
             }
             Same { within } => Self::same(within),
             NotDecided { more_rounds } => Self::not_decided(ends, more_rounds, round_s),
-            Uneven { together } => Self::uneven(ends, together, "rounds"),
+            Uneven => Self::uneven(ends, comparison.together, "rounds"),
             BelowFloor { floor } => Self::below_floor(within_floor(floor)),
             BelowMinimum => Self::below_minimum(),
             TooFewRounds { needed } => Self::plain(
@@ -210,6 +210,7 @@ mod tests {
 
     use super::*;
 
+    /// All rounds together are at 0.88.
     fn comparison(ratio: f64, low: f64, high: f64, judgement: Judgement) -> Comparison {
         let interval = Some(Interval { low, high });
         Comparison {
@@ -219,7 +220,7 @@ mod tests {
             p: Some(0.001),
             q: Some(0.01),
             test: Test::Student,
-            together: ratio,
+            together: 0.88,
             judgement,
         }
     }
@@ -254,7 +255,7 @@ mod tests {
             (open(None), Outcome::NotDecided, not_decided),
             (open(Some(12)), Outcome::NotDecided, &format!("{not_decided}; about 12 more rounds")),
             (
-                Judgement::Uneven { together: 0.88 },
+                Judgement::Uneven,
                 Outcome::NotDecided,
                 &format!("{not_decided}, but -12 % over all rounds"),
             ),

@@ -101,7 +101,7 @@ fn shifted(
         // The row says already that there is no ratio.
         Judgement::Same { .. }
         | Judgement::NotDecided { .. }
-        | Judgement::Uneven { .. }
+        | Judgement::Uneven
         | Judgement::TooFewRounds { .. } => {}
     }
 }

@@ -44,6 +44,8 @@ struct Relation {
     high: Option<f64>,
     p: Option<f64>,
     q: Option<f64>,
+    /// The ratio of all searches together; 1 where nothing was tested.
+    together: f64,
 }
 
 impl Relation {
@@ -66,8 +68,8 @@ impl Relation {
             Judgement::NotDecided { .. } => {
                 Verdict::not_decided(self.low.zip(self.high), None, None)
             }
-            Judgement::Uneven { together } => {
-                Verdict::uneven(self.low.zip(self.high), together, "searches")
+            Judgement::Uneven => {
+                Verdict::uneven(self.low.zip(self.high), self.together, "searches")
             }
             // `BelowFloor` is only of figures without a ratio.
             Judgement::BelowFloor { .. } | Judgement::BelowMinimum => Verdict::below_minimum(),
@@ -137,13 +139,13 @@ fn tested(here: &KnownLoad, base: &KnownLoad, answer: Option<&Comparison>) -> Re
     match answer {
         Some(answer) if !matches!(answer.judgement, Judgement::TooFewRounds { .. }) => {
             let (low, high) = answer.interval.map(|interval| (interval.low, interval.high)).unzip();
-            let Comparison { judgement, ratio, p, q, .. } = *answer;
-            Relation { judgement, ratio: Some(ratio), low, high, p, q }
+            let Comparison { judgement, ratio, p, q, together, .. } = *answer;
+            Relation { judgement, ratio: Some(ratio), low, high, p, q, together }
         }
         _ => {
             let ratio = here.ratio(base);
             let judgement = Judgement::TooFewRounds { needed: FEWEST_TO_JUDGE };
-            Relation { judgement, ratio, low: None, high: None, p: None, q: None }
+            Relation { judgement, ratio, low: None, high: None, p: None, q: None, together: 1.0 }
         }
     }
 }
@@ -164,7 +166,7 @@ fn apart_or_not(here: &KnownLoad, base: &KnownLoad, minimum_effect: f64) -> Rela
     } else {
         Judgement::Lower
     };
-    Relation { judgement, ratio, low, high, p: None, q: None }
+    Relation { judgement, ratio, low, high, p: None, q: None, together: 1.0 }
 }
 
 #[cfg(test)]

@@ -48,12 +48,10 @@ pub enum Judgement {
         /// ratio stays; absent where nobody can say, or no number of rounds decides it.
         more_rounds: Option<usize>,
     },
-    /// The interval holds no difference that is of interest, but all rounds together have one: some
-    /// rounds are far from the others, on one side more than on the other.
-    Uneven {
-        /// The figure over the baseline's, of all rounds together; 0 where it was always 0.
-        together: f64,
-    },
+    /// The interval holds no difference that is of interest, but all rounds together have one
+    /// ([`Comparison::together`]): some rounds are far from the others, on one side more than on the
+    /// other.
+    Uneven,
     /// There is a difference, but the same thing measured twice differed by as much: nothing is
     /// said. Only of figures without a ratio.
     BelowFloor {
@@ -86,7 +84,8 @@ pub struct Comparison {
     pub q: Option<f64>,
     /// Which test it is of.
     pub test: Test,
-    /// The figure over the baseline's, of all rounds together; 1 where that is not looked at.
+    /// The figure over the baseline's, of all rounds together; 0 where it was always 0, and 1 where
+    /// that is not looked at.
     pub together: f64,
     /// What it says.
     pub judgement: Judgement,
@@ -230,7 +229,7 @@ impl Question {
         }
         // Nobody can say how many rounds that are far from the others are to come.
         if within(interval) <= self.same() {
-            return Judgement::Uneven { together: self.evidence.together() };
+            return Judgement::Uneven;
         }
         // Nor how an end that rests on rounds with a 0 moves.
         if !self.evidence.has_ends(inner) {
@@ -504,8 +503,8 @@ mod tests {
         let both = single(plain(standing_still(&[1, 12, 23, 34], &[3, 15, 27, 39])));
         assert!(matches!(both.judgement, Judgement::Same { .. }), "{both:?}");
         let often = single(plain(standing_still(&[1, 12, 23], &[])));
-        let Judgement::Uneven { together } = often.judgement else { panic!("{often:?}") };
-        assert!((together - 37.0 / 40.0).abs() < 0.01, "{together}");
+        assert_eq!(often.judgement, Judgement::Uneven, "{often:?}");
+        assert!((often.together - 37.0 / 40.0).abs() < 0.01, "{often:?}");
         assert!(within(often.interval.unwrap()) <= SAME, "the other rounds are the same");
         // In half of the rounds: that is a difference, whatever the others say.
         let half: Vec<usize> = (0..20).map(|i| 2 * i).collect();
@@ -525,18 +524,16 @@ mod tests {
                 (0..40).map(|i| (99.2 + 0.4 * f64::from((i * 7) % 5), 100.0)).collect();
             (0..rounds).for_each(|i| pairs[6 * i + 1].0 *= factor);
             let evidence = if is_rate { paired_rates(&pairs) } else { paired(&pairs) };
-            single(plain(evidence.unwrap())).judgement
+            single(plain(evidence.unwrap()))
         };
         for (is_rate, factor, expected) in [(true, 1.0 / 3.0, 0.9333), (false, 3.0, 1.0714)] {
-            let Judgement::Uneven { together } = bad(is_rate, factor, 4) else {
-                panic!("{:?}", bad(is_rate, factor, 4));
-            };
-            assert!((together / expected - 1.0).abs() < 0.005, "{together}");
+            let found = bad(is_rate, factor, 4);
+            assert_eq!(found.judgement, Judgement::Uneven, "{found:?}");
+            assert!((found.together / expected - 1.0).abs() < 0.005, "{found:?}");
             // In one it is no more than its share of the rounds, however far it is off.
             for far in [factor, factor.powi(9)] {
-                let Judgement::Same { within } = bad(is_rate, far, 1) else {
-                    panic!("{:?}", bad(is_rate, far, 1));
-                };
+                let found = bad(is_rate, far, 1);
+                let Judgement::Same { within } = found.judgement else { panic!("{found:?}") };
                 assert!((0.015..0.03).contains(&within), "{within}");
             }
         }

@@ -285,10 +285,8 @@ fn the_rounds_that_are_asked_for_are_about_enough() {
             asked += 1;
             all.extend(pairs(more));
             let second = judge(&[plain(paired(&all).unwrap())])[0].judgement;
-            enough += usize::from(!matches!(
-                second,
-                Judgement::NotDecided { .. } | Judgement::Uneven { .. }
-            ));
+            let is_open = matches!(second, Judgement::NotDecided { .. } | Judgement::Uneven);
+            enough += usize::from(!is_open);
         }
         let share = enough as f64 / f64::from(asked);
         tell(&format!("| {factor} apart: {asked} of 300 were open, enough rounds in {share:.2} |"));
