@@ -190,15 +190,9 @@ impl Question {
         if self.minimum_effect > 0.0 { self.minimum_effect } else { SAME }
     }
 
-    /// Whether an interval, widened, and all rounds together lie within what is of no interest.
+    /// Whether an interval, widened, lies within what is of no interest.
     pub(super) fn is_same(&self, interval: Interval) -> bool {
-        self.within(interval) <= self.same()
-    }
-
-    /// The share by which one of two figures is above the other, at the interval's further end or
-    /// of all rounds together.
-    fn within(&self, interval: Interval) -> f64 {
-        within(interval).max(self.apart_together())
+        within(interval) <= self.same()
     }
 
     /// The share by which one of two figures is above the other, of all rounds together.
@@ -225,11 +219,12 @@ impl Question {
             return if interval.low > 1.0 { Judgement::Higher } else { Judgement::Lower };
         }
         if self.is_same(interval) {
-            return Judgement::Same { within: self.within(interval) };
-        }
-        // Nobody can say how many rounds that are far from the others are to come.
-        if within(interval) <= self.same() {
-            return Judgement::Uneven;
+            let apart = self.apart_together();
+            return if apart <= self.same() {
+                Judgement::Same { within: within(interval).max(apart) }
+            } else {
+                Judgement::Uneven
+            };
         }
         // Nor how an end that rests on rounds with a 0 moves.
         if !self.evidence.has_ends(inner) {

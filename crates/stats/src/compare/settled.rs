@@ -32,6 +32,10 @@ pub fn is_look(round: u32) -> bool {
 /// Whether a comparison is clear or out of reach, so that more rounds are worth little. It looks at
 /// one comparison alone, whatever their number. With fewer than 3 rounds it is `false`.
 ///
+/// Two figures are clearly the same if the interval alone says so. All rounds together may say
+/// otherwise: then some are far from the others. Nobody knows how many of these are to come, so more
+/// rounds decide nothing soon.
+///
 /// Such a comparison gets a small share of the rounds, not none. The judgement at the end is from
 /// all its rounds, so what was clear by chance can still turn out otherwise.
 #[must_use]
@@ -67,7 +71,7 @@ pub fn is_settled(question: &Question) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::paired;
+    use super::super::{Judgement, judge, paired};
     use super::*;
 
     #[test]
@@ -104,6 +108,29 @@ mod tests {
         assert!(!settled(12, 1.1, 0.1, 0.0), "10 % and a scatter of 10 %: soon decided");
         assert!(settled(12, 1.025, 0.5, 0.0), "2.5 % and a scatter of 50 %: never");
         assert!(settled(30, 1.06, 0.01, 0.1), "the same within the 10 % that matter");
+    }
+
+    /// So many rounds that scatter by up to 0.8 %, of which each tenth has a third.
+    fn bad_at_times(rounds: usize) -> Vec<(f64, f64)> {
+        let one = |round: usize| {
+            let value = 99.3 + 0.4 * ((round * 7) % 5) as f64;
+            (if round % 10 == 1 { value / 3.0 } else { value }, 100.0)
+        };
+        (0..rounds).map(one).collect()
+    }
+
+    #[test]
+    fn what_is_the_same_in_most_rounds_rests_until_more_of_them_are_bad() {
+        let judged = |pairs: &[(f64, f64)]| judge(&[question(pairs)])[0].judgement;
+        let mut pairs = bad_at_times(80);
+        assert_eq!(judged(&pairs), Judgement::Uneven);
+        assert!(is_settled(&question(&pairs)));
+        // With 30 rounds the interval of a look still reaches to the bad ones.
+        assert_eq!(judged(&pairs[..30]), Judgement::Uneven);
+        assert!(!is_settled(&question(&pairs[..30])));
+        // So it does again once 16 of 88 are bad.
+        pairs.extend([(50.0, 100.0); 8]);
+        assert!(!is_settled(&question(&pairs)));
     }
 
     #[test]
