@@ -24,8 +24,8 @@ use crate::run_data::{RunData, Workload};
 use crate::search;
 use crate::stop::Rule;
 use crate::summary::{
-    CellSummary, DistributionSummary, Estimate, FigureSummary, PathSummary, RatioSummary, Run,
-    SUMMARY_SCHEMA, SkippedSummary, StopSummary, Summary, WorkloadSummary,
+    CellSummary, DistributionSummary, Estimate, FigureSummary, PathSummary, PeerComparison,
+    RatioSummary, Run, SUMMARY_SCHEMA, SkippedSummary, StopSummary, Summary, WorkloadSummary,
 };
 use crate::text::seconds_between;
 pub use bounds::unknown as unknown_bound;
@@ -120,19 +120,24 @@ fn judged(data: &RunData) -> (Vec<WorkloadSummary>, u64) {
     let mut judged = 0;
     for (place, answer) in open.questions.answers() {
         judged += u64::from(answer.q.is_some());
-        let (better, ratio) = match place {
+        let (better, compared) = match place {
             Place::Figure { workload, cell, figure, better } => {
-                (better, out[workload].cells[cell].figures[figure].ratio.as_mut())
+                let Estimate { ratio, note, .. } = &mut out[workload].cells[cell].figures[figure];
+                (better, ratio.as_mut().map(|ratio| (ratio, note)))
             }
             Place::Peer { workload, comparison, better } => {
                 let peer = out[workload].peer.as_mut();
-                (better, peer.map(|peer| &mut peer.comparisons[comparison].ratio))
+                let one = peer.map(|peer| &mut peer.comparisons[comparison]);
+                (better, one.map(|PeerComparison { ratio, note, .. }| (ratio, note)))
             }
         };
-        if let Some(ratio) = ratio {
+        if let Some((ratio, note)) = compared {
             // A cell that rested, and a batch of rounds, take longer for one value.
             let round_s = spent_s.map(|spent| spent / answer.rounds.max(1) as f64);
             ratio.judged(better, &answer, round_s);
+            let verdict = ratio.verdict.iter().map(|verdict| verdict.note.as_str());
+            let notes = [note.as_str()].into_iter().chain(verdict).filter(|text| !text.is_empty());
+            *note = notes.collect::<Vec<_>>().join("; ");
         }
     }
     for workload in &mut out {

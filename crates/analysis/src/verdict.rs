@@ -36,7 +36,7 @@ impl Verdict {
     /// One in a word and a sentence.
     pub(crate) fn plain(outcome: Outcome, word: &'static str, text: String) -> Self {
         let (within, more_rounds, more_s, together) = (None, None, None, None);
-        Self { outcome, word, text, within, more_rounds, more_s, together }
+        Self { outcome, word, text, within, more_rounds, more_s, together, note: String::new() }
     }
 
     /// Both are the same within this share.
@@ -105,7 +105,8 @@ impl Verdict {
                 format!("too few rounds ({needed} needed)"),
             ),
         };
-        Self { together: Some(comparison.together), ..verdict }
+        let note = if comparison.is_opposed { over_all_rounds(comparison) } else { String::new() };
+        Self { together: Some(comparison.together), note, ..verdict }
     }
 }
 
@@ -180,6 +181,11 @@ pub(crate) fn by(word: &str, grew: bool, ratio: f64, ends: Option<(f64, f64)>) -
     format!("{word} by {} %{ends}", share(ratio))
 }
 
+/// The note on a difference that all rounds together oppose.
+fn over_all_rounds(comparison: &Comparison) -> String {
+    format!("over all rounds {}", interval_text::change(comparison.together))
+}
+
 /// The text if both are the same within a share.
 pub(crate) fn same_within(within: f64) -> String {
     format!("same within {} %", percentage(within))
@@ -221,6 +227,7 @@ mod tests {
             q: Some(0.01),
             test: Test::Student,
             together: 0.88,
+            is_opposed: false,
             judgement,
         }
     }
@@ -242,6 +249,15 @@ mod tests {
             let verdict = Verdict::of(better, &comparison(ratio, low, high, found), None);
             assert_eq!((verdict.outcome, verdict.text.as_str()), (outcome, text));
         }
+    }
+
+    #[test]
+    fn what_all_rounds_together_oppose_has_a_note_and_the_same_verdict() {
+        let plain = comparison(1.05, 1.02, 1.12, Judgement::Higher);
+        let opposed = Comparison { is_opposed: true, ..plain };
+        let [one, other] = [plain, opposed].map(|found| Verdict::of(Better::Higher, &found, None));
+        assert_eq!((one.note.as_str(), other.note.as_str()), ("", "over all rounds -12 %"));
+        assert_eq!(Verdict { note: String::new(), ..other }, one);
     }
 
     #[test]

@@ -45,6 +45,7 @@ pub(super) fn ask(
                     figure: figure.name,
                     label: figure.label,
                     ratio,
+                    note: String::new(),
                 });
             }
         }

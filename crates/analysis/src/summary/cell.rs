@@ -130,8 +130,9 @@ pub struct Estimate {
     /// The comparison with the baseline's cell of the same point.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<RatioSummary>,
-    /// Why there is no ratio, none with a verdict, or one of fewer rounds than were measured, and
-    /// how often a rate was 0; empty where nothing is missing.
+    /// Why there is no ratio, none with a verdict, or one of fewer rounds than were measured. How
+    /// often a rate was 0, and what all rounds together oppose to the verdict. Empty where there is
+    /// nothing of this.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub note: String,
 }

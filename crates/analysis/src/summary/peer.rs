@@ -31,4 +31,7 @@ pub struct PeerComparison {
     pub label: &'static str,
     /// Theirs to ours, round by round, with the verdict.
     pub ratio: RatioSummary,
+    /// What all rounds together oppose to the verdict; empty where they do not.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub note: String,
 }

@@ -74,6 +74,10 @@ pub struct Verdict {
     /// The ratio of all rounds together, where the verdict looks at it.
     #[serde(skip)]
     pub together: Option<f64>,
+    /// What its comparison notes of it, where all rounds together oppose it: `over all rounds
+    /// -12 %`; empty where they do not.
+    #[serde(skip)]
+    pub note: String,
 }
 
 impl Better {

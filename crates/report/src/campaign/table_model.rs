@@ -104,7 +104,8 @@ pub(crate) fn floor(cell: &CellSummary, figure: Option<&Estimate>) -> Option<Str
     })
 }
 
-/// What is missing from the comparison of a cell's main figure; empty where nothing is.
+/// What is missing from the comparison of a cell's main figure, and what it leaves unsaid; empty
+/// where there is nothing.
 pub(crate) fn note<'a>(workload: &WorkloadSummary, cell: &'a CellSummary) -> &'a str {
     let figure = workload.main_figure().and_then(|main| cell.figure(main.name));
     figure.map_or("", |figure| figure.note.as_str())
@@ -183,8 +184,8 @@ pub(crate) fn full_remark(cell: &CellSummary) -> String {
     [remark(cell), width].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// What is missing from the comparisons of a workload, a line a reason: `comparison of bulk: 2
-/// rounds not compared: the testbed changed meanwhile (eni, overlay)`.
+/// What is missing from the comparisons of a workload, and what they leave unsaid, a line each:
+/// `comparison of bulk: 2 rounds not compared: the testbed changed meanwhile (eni, overlay)`.
 pub(crate) fn gaps(workload: &WorkloadSummary) -> Vec<String> {
     let name = |cell: &CellSummary| {
         [cell.path.as_str(), &cell.point_label].join(" ").trim_end().to_owned()

@@ -87,6 +87,9 @@ pub struct Comparison {
     /// The figure over the baseline's, of all rounds together; 0 where it was always 0, and 1 where
     /// that is not looked at.
     pub together: f64,
+    /// Whether a difference is called, and all rounds together differ by what is of interest in the
+    /// other direction.
+    pub is_opposed: bool,
     /// What it says.
     pub judgement: Judgement,
 }
@@ -112,7 +115,8 @@ pub struct Comparison {
 ///
 /// The interval is about what most rounds show. A path that is bad in a few of them is not the same
 /// as one that never is. So both are the same only if all rounds together, too, differ by no more
-/// than is of interest.
+/// than is of interest. A difference is called by the interval alone. Where all rounds together say
+/// the opposite, the comparison tells it: [`Comparison::is_opposed`].
 #[must_use]
 pub fn judge(questions: &[Question]) -> Vec<Comparison> {
     let counted: Vec<usize> = (0..questions.len())
@@ -140,6 +144,7 @@ pub fn judge(questions: &[Question]) -> Vec<Comparison> {
         let level = level(found + usize::from(!is_found));
         let interval = evidence.within(test, level);
         let shrinking = Shrinking { rounds: evidence.rounds, test, level };
+        let judgement = question.judgement(ratio, interval, shrinking, tested);
         Comparison {
             ratio,
             interval: interval.map(|interval| question.widened(interval)),
@@ -148,7 +153,8 @@ pub fn judge(questions: &[Question]) -> Vec<Comparison> {
             q: q[at].filter(|_| p.is_some()),
             test,
             together: evidence.together(),
-            judgement: question.judgement(ratio, interval, shrinking, tested),
+            is_opposed: question.is_opposed(judgement),
+            judgement,
         }
     };
     questions.iter().enumerate().map(one).collect()
@@ -199,6 +205,18 @@ impl Question {
     fn apart_together(&self) -> f64 {
         let together = self.evidence.together();
         within(Interval { low: together, high: together })
+    }
+
+    /// Whether all rounds together differ by what is of interest, in the other direction than a
+    /// difference that is called.
+    fn is_opposed(&self, judgement: Judgement) -> bool {
+        let together = self.evidence.together();
+        let is_other = match judgement {
+            Judgement::Higher => together < 1.0,
+            Judgement::Lower => together > 1.0,
+            _ => false,
+        };
+        is_other && self.apart_together() > self.same()
     }
 
     /// What the interval says, before it is widened, among so many comparisons.
@@ -532,6 +550,32 @@ mod tests {
                 assert!((0.015..0.03).contains(&within), "{within}");
             }
         }
+    }
+
+    #[test]
+    fn a_difference_that_all_rounds_together_deny_is_called_and_told() {
+        // 2 % more in most rounds, and in so many of 80 a quarter of it.
+        let with = |bad: usize, minimum_effect: f64| {
+            let mut pairs: Vec<(f64, f64)> =
+                (0..80).map(|i| (101.2 + 0.4 * f64::from((i * 7) % 5), 100.0)).collect();
+            (0..bad).for_each(|i| pairs[10 * i + 1].0 /= 4.0);
+            single(Question { minimum_effect, ..plain(paired(&pairs).unwrap()) })
+        };
+        let found = with(8, 0.0);
+        assert_eq!((found.judgement, found.is_opposed), (Judgement::Higher, true), "{found:?}");
+        assert!((found.together - 0.9435).abs() < 0.001 && found.ratio > 1.0, "{found:?}");
+        // All together are within what is of no interest, or on the same side.
+        for (bad, minimum_effect) in [(4, 0.0), (1, 0.0), (0, 0.0), (8, 0.1)] {
+            let found = with(bad, minimum_effect);
+            assert!(!found.is_opposed, "{bad} {minimum_effect}: {found:?}");
+        }
+        // The other way round it is the opposite.
+        let pairs: Vec<(f64, f64)> =
+            (0..80).map(|i| (100.0, if i % 10 == 1 { 25.5 } else { 102.0 })).collect();
+        let lower = single(plain(paired(&pairs).unwrap()));
+        assert_eq!((lower.judgement, lower.is_opposed), (Judgement::Lower, true), "{lower:?}");
+        let same = single(plain(about(1.0, 10)));
+        assert!(matches!(same.judgement, Judgement::Same { .. }) && !same.is_opposed, "{same:?}");
     }
 
     #[test]

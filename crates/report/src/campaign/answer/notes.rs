@@ -92,7 +92,8 @@ fn peer(workload: &WorkloadSummary) -> Option<String> {
     let peer = workload.peer.as_ref()?;
     let told = peer.comparisons.iter().filter_map(|one| {
         let verdict = one.ratio.verdict.as_ref()?;
-        let at = [one.path.as_str(), &one.point, &verdict.text];
+        let note = if one.note.is_empty() { String::new() } else { format!("({})", one.note) };
+        let at = [one.path.as_str(), &one.point, &verdict.text, &note];
         Some(at.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" "))
     });
     let told: Vec<String> = told.collect();

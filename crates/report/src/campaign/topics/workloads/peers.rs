@@ -39,7 +39,7 @@ pub(super) fn blocks(workload: &WorkloadSummary) -> Vec<Block> {
             table_model::ratio(&one.ratio),
             verdict.unwrap_or_default().into(),
         ]);
-        Row::of(cells)
+        Row { remark: one.note.clone(), ..Row::of(cells) }
     };
     let rows = peer.comparisons.iter().map(row).collect();
     let caption = format!("{} beside {}: ratios round by round", peer.tool, peer.of);
