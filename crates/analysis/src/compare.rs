@@ -18,7 +18,8 @@
 //!   (`searched.rs`).
 //! - The noise floor is the larger one of both runs' A/A pairs for that figure and point.
 //! - Rounds of one run share what changes between runs. So with three runs and more on each side,
-//!   runs are compared, each by the medians of its rounds.
+//!   runs are compared, each by the medians of its rounds. Losses and errors are means, as in the
+//!   summary of a run (`Figure::middle`).
 
 mod difference;
 mod gate;

@@ -2,7 +2,7 @@
 
 use hopbench_model::number::by_name;
 use hopbench_stats::{
-    Evidence, Interval, Judgement, NoRatio, Question, ShiftQuestion, judge_shift, summary, unpaired,
+    Evidence, Interval, Judgement, NoRatio, Question, ShiftQuestion, judge_shift, unpaired,
 };
 
 use super::measure::Measure;
@@ -122,7 +122,7 @@ fn blank(
     let (a, b) = (values(&pair.a, index, far), values(&pair.b, index, far));
     let by_run = a.len() >= ENOUGH_RUNS && b.len() >= ENOUGH_RUNS;
     let one = |runs: Vec<Vec<f64>>| match by_run {
-        true => runs.iter().filter_map(|rounds| summary::median(rounds)).collect(),
+        true => runs.iter().filter_map(|rounds| measure.middle(rounds)).collect(),
         false => runs.concat(),
     };
     let sides = Sides { a: one(a), b: one(b) };
@@ -130,7 +130,7 @@ fn blank(
         return None;
     }
     let side = |values: &[f64]| {
-        summary::median(values).map(|median| Median { median, values: values.len() })
+        measure.middle(values).map(|median| Median { median, values: values.len() })
     };
     let first = &pair.a[0];
     let [baseline_saturated_per_s, candidate_saturated_per_s] = pair.saturated_per_s();

@@ -1,9 +1,10 @@
 //! A figure in which two runs are compared.
 
 use hopbench_model::{Latency, Record};
+use hopbench_stats::summary;
 
 use crate::cells::Samples;
-use crate::figures::{Better, Figure, Kind};
+use crate::figures::{Better, Figure, Kind, kinds};
 
 /// One figure of trials.
 #[derive(Debug, Clone)]
@@ -104,6 +105,9 @@ impl Measure {
                 Self::of_figure,
             );
         }
+        if let Some(figure) = kinds::of_failures(word) {
+            return Self::of_figure(figure);
+        }
         Self {
             name: word.to_owned(),
             label: word.to_owned(),
@@ -125,6 +129,15 @@ impl Measure {
         }
         .filter(|value| value.is_finite())
         .unwrap_or(f64::NAN)
+    }
+
+    /// What several trials come to: the median, or the mean of losses and errors; `None` without
+    /// any.
+    pub(crate) fn middle(&self, values: &[f64]) -> Option<f64> {
+        match &self.source {
+            Source::Figure(figure) => figure.middle(values),
+            Source::Percentile(..) | Source::Metric(_) => summary::median(values),
+        }
     }
 
     /// The percentile that needs the samples of several rounds, if it is such a figure.
@@ -221,7 +234,6 @@ fn percentile(word: &str, kind: &Kind) -> Option<(Percentile, &'static str, Stri
 mod tests {
     use super::*;
     use crate::figures::Intent::{self, Most, Rate};
-    use crate::figures::kinds;
 
     #[test]
     fn a_percentile_that_is_stated_needs_no_distribution() {
@@ -238,6 +250,23 @@ mod tests {
             .latency
             .insert("service_ns".to_owned(), Latency { count: 1, p99: 3, ..Latency::default() });
         assert_eq!(of("p99", "imported-http", &record), 3.0);
+    }
+
+    #[test]
+    fn losses_and_errors_are_means_whether_reports_show_them_or_not() {
+        let middle = |word: &str, workload: &str| {
+            Measure::named(word, kinds::of(workload, Most)).middle(&[0.0, 0.0, 0.3])
+        };
+        for (word, workload) in
+            [("error_ratio", "http"), ("error_ratio", "rr"), ("lost_ratio", "rr")]
+        {
+            assert!((middle(word, workload).unwrap() - 0.1).abs() < 1e-12, "{word} of {workload}");
+        }
+        for (word, workload) in
+            [("retransmitted_ratio", "stream"), ("p99", "rr"), ("other", "rr")]
+        {
+            assert_eq!(middle(word, workload), Some(0.0), "{word} of {workload}");
+        }
     }
 
     fn name(word: &str, workload: &str, intent: Intent) -> (String, Better) {

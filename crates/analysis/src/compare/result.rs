@@ -34,8 +34,8 @@ pub struct Comparison {
     pub baseline: Vec<RunSummary>,
     /// The runs that are compared with it; at least one.
     pub candidate: Vec<RunSummary>,
-    /// Whether medians of runs were compared, and not rounds, in every row; each row says it of
-    /// itself.
+    /// Whether runs were compared, each by its median or mean, and not rounds, in every row; each
+    /// row says it of itself.
     pub by_run: bool,
     /// In what the candidate differs from the first run of the baseline besides its figures, what
     /// matters first.

@@ -63,7 +63,7 @@ pub struct Row {
     /// As much worse as the interval allows, as a share; absent where it has no such end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worse_by_at_most: Option<f64>,
-    /// Whether the values are medians of runs, and not rounds.
+    /// Whether the values are runs, each its median or mean, and not rounds.
     pub by_run: bool,
     /// The outcome.
     pub outcome: Outcome,
@@ -80,7 +80,7 @@ pub struct Row {
 /// A figure of a cell in one run, or in several.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Median {
-    /// The median.
+    /// The median. Of a share of losses or errors it is the mean.
     pub median: f64,
     /// Of so many values: rounds, or runs where runs are compared.
     pub values: usize,

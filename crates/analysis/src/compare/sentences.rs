@@ -19,8 +19,8 @@ const ONE_RUN: &str = "Rounds of one run share its placement, memory layout and 
                        --more-b; three on each side).";
 
 /// The note on a comparison of several runs.
-const BY_RUN: &str = "Values are runs, each the median of its rounds: what differs from run to run \
-                      is in the intervals.";
+const BY_RUN: &str = "Values are runs, each the median of its rounds (of losses and errors: the \
+                      mean). What differs from run to run is in the intervals.";
 
 impl Comparison {
     /// How many comparisons say what: `110 comparisons: 2 slower, 1 faster, 80 same, 20 not

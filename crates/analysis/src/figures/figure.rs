@@ -1,7 +1,7 @@
 //! A figure: what it is, and how it is read from a record.
 
 use hopbench_model::{LINK_RATE_SETTING, Latency, ProxyCost, Record, SCHEDULE_KEPT};
-use hopbench_stats::Stop;
+use hopbench_stats::{Stop, summary};
 
 use super::link::link;
 use super::node::{self, Busy};
@@ -28,6 +28,9 @@ pub(crate) enum Source {
     Metric(&'static str),
     /// A metric of the record that the schedule asks for: a rate in an open loop.
     Asked(&'static str),
+    /// A metric of the record that is a share of losses or of errors. Most trials have none, and a
+    /// few can have all that matters.
+    Failures(&'static str),
     /// One figure of a latency.
     Latency(&'static str, Percentile),
     /// Retransmitted bytes for each byte received.
@@ -86,7 +89,7 @@ impl Figure {
     pub(crate) fn of(&self, record: &Record, proxied: bool) -> Option<f64> {
         let metric = |name: &str| record.metrics.get(name).copied();
         let value = match self.source {
-            Source::Metric(name) | Source::Asked(name) => metric(name)?,
+            Source::Metric(name) | Source::Asked(name) | Source::Failures(name) => metric(name)?,
             Source::Latency(name, percentile) => match record.latency.get(name) {
                 Some(latency) => percentile.of(latency)?,
                 // Other tools state single points, and no distribution.
@@ -115,7 +118,9 @@ impl Figure {
     /// Whether records have it under this name: `requests_per_s`, `response_ns p99`.
     pub(crate) fn is_recorded_as(&self, name: &str) -> bool {
         match self.source {
-            Source::Metric(metric) | Source::Asked(metric) => metric == name,
+            Source::Metric(metric) | Source::Asked(metric) | Source::Failures(metric) => {
+                metric == name
+            }
             Source::Latency(kind, percentile) => {
                 name.split_once(' ') == Some((kind, percentile.name()))
             }
@@ -207,6 +212,18 @@ impl Figure {
         self.is_of_bytes() || matches!(self.source, Source::Nic(..))
     }
 
+    /// Whether the figure of several trials is their mean. A median would hide losses and errors
+    /// that hit fewer than half of the trials.
+    fn is_mean(&self) -> bool {
+        matches!(self.source, Source::Failures(_))
+    }
+
+    /// The figure of several trials without an interval: their median, or their mean; `None`
+    /// without any.
+    pub(crate) fn middle(&self, values: &[f64]) -> Option<f64> {
+        if self.is_mean() { summary::mean(values) } else { summary::median(values) }
+    }
+
     /// The figure of a cell from its values in the rounds that have it; `None` where none has.
     /// `stop`: the rounds ended when this figure was sure enough, so its interval is that of the
     /// last look.
@@ -214,7 +231,7 @@ impl Figure {
         match self.source {
             Source::Latency(_, Percentile::Min) => Spread::extreme(&values, f64::min),
             Source::Latency(_, Percentile::Max) => Spread::extreme(&values, f64::max),
-            Source::Metric("lost_ratio" | "error_ratio") => Spread::mean(&values),
+            _ if self.is_mean() => Spread::mean(&values),
             // Most machines have none, and a column of zeros says nothing.
             Source::Nodes(Busy::Steal) if values.iter().all(|cores| *cores == 0.0) => None,
             _ => match stop {

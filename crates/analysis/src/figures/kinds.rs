@@ -5,7 +5,7 @@ use hopbench_model::{BY_PEER, Job, Record, WorkloadKind};
 use super::figure::End::{All, Client, Proxies, Server};
 use super::figure::Percentile::{Max, Mean, Min, P50, P90, P99};
 use super::figure::Source::{
-    Asked, Bytes, Cpu, Latency, LinkShare, Metric, Nic, Nodes, NodesIdle, ProxyMemory,
+    Asked, Bytes, Cpu, Failures, Latency, LinkShare, Metric, Nic, Nodes, NodesIdle, ProxyMemory,
     Retransmitted,
 };
 use super::figure::Work::{Each, KiB};
@@ -181,8 +181,8 @@ figure_consts! {
     ASKED_REQUESTS = asked(REQUESTS);
     ASKED_CALLS = asked(CALLS);
     ASKED_PACKETS = asked(PACKETS);
-    LOST = metric("lost_ratio", "lost", Neither);
-    ERRORS = metric("error_ratio", "errors", Neither);
+    LOST = failures("lost_ratio", "lost");
+    ERRORS = failures("error_ratio", "errors");
     JITTER = metric("jitter_ns", "jitter", Neither);
     ALL_KIB = cpu("cpu_per_kib_ns", "CPU/KiB", All, KiB);
     ALL_MESSAGE = cpu("cpu_per_message_ns", "CPU/msg", All, MESSAGE);
@@ -254,6 +254,11 @@ const fn metric(name: &'static str, label: &'static str, better: Better) -> Figu
     figure(name, label, better, Metric(name))
 }
 
+/// A share of losses or of errors: a metric of the record, under its own name.
+const fn failures(name: &'static str, label: &'static str) -> Figure {
+    figure(name, label, Neither, Failures(name))
+}
+
 /// CPU time for each unit of work.
 const fn cpu(name: &'static str, label: &'static str, end: End, work: Work) -> Figure {
     figure(name, label, Cheaper, Cpu(end, work))
@@ -308,6 +313,13 @@ pub(crate) fn mean(kind: &Kind) -> Option<&'static Figure> {
     }
 }
 
+/// The share of losses or of errors of this name; `None` for any other name. Records of all kinds
+/// can have it, also of those whose reports do not show it.
+pub(crate) fn of_failures(name: &str) -> Option<&'static Figure> {
+    const SHARES: &[Figure] = &[LOST, ERRORS];
+    SHARES.iter().find(|figure| figure.name == name)
+}
+
 /// The purpose of a rate.
 pub(crate) fn intent(has_rate: bool, is_offered: bool) -> Intent {
     match (has_rate, is_offered) {
@@ -343,6 +355,21 @@ mod tests {
                 kind.name
             );
         }
+    }
+
+    #[test]
+    fn losses_and_errors_come_to_their_mean_and_all_else_to_a_median() {
+        let few = [0.0, 0.0, 0.0, 0.2];
+        let all = KINDS.iter().chain([&OTHER]).flat_map(|kind| kind.figures);
+        for figure in all.filter(|figure| figure.is_compared()) {
+            let is_of_failures = ["lost_ratio", "error_ratio"].contains(&figure.name);
+            let expected = Some(if is_of_failures { 0.05 } else { 0.0 });
+            assert_eq!(figure.middle(&few), expected, "{}", figure.name);
+            let over = figure.over(few.to_vec(), None).map(|spread| spread.median);
+            assert_eq!(over, expected, "{}", figure.name);
+        }
+        assert_eq!(of_failures("error_ratio").map(|figure| figure.label), Some("errors"));
+        assert!(of_failures("retransmitted_ratio").is_none());
     }
 
     #[test]

@@ -217,11 +217,11 @@ fn losses_that_were_not_there_are_seen() {
         one
     };
     let asked = super::bounded(&["lost_ratio>5%"]);
-    let some = [0.01, 0.02, 0.01, 0.03, 0.02, 0.01, 0.02, 0.01];
+    let some = [0.01, 0.02, 0.01, 0.03, 0.02, 0.01, 0.02, 0.08];
     let found = compared(&lossy(1, [0.0; 8]), &lossy(2, some), &asked);
     let lost = row(&found, "bridge", "lost_ratio");
     assert_eq!((lost.outcome, lost.ratio, lost.is_worse), (Outcome::More, None, true), "{lost:?}");
-    assert_eq!(lost.text, "higher: 0 % before, 1.50 % now");
+    assert_eq!(lost.text, "higher: 0 % before, 2.50 % now", "the mean, and not the median");
     assert_eq!(found.broken().count(), 1);
     let better = compared(&lossy(1, some), &lossy(2, [0.0; 8]), &asked);
     assert_eq!(
@@ -231,14 +231,36 @@ fn losses_that_were_not_there_are_seen() {
     // A loss now and then on both sides is none, and what the bound could not see is told.
     let rare = |at: usize| std::array::from_fn(|round| if round == at { 0.02 } else { 0.0 });
     let found = compared(&lossy(1, rare(2)), &lossy(2, rare(5)), &asked);
-    assert_eq!(
-        row(&found, "bridge", "lost_ratio").text,
-        "no ratio: 0 in 7 of 8 before, 7 of 8 now"
-    );
+    let lost = row(&found, "bridge", "lost_ratio");
+    assert_eq!(lost.text, "no ratio: 0 in 7 of 8 before, 7 of 8 now");
+    assert_eq!(lost.both(), "0.25 -> 0.25 %");
     assert!(
         found.broken().count() == 0
             && found.warnings()[0].contains("nothing can be said of 1 cell")
     );
+}
+
+#[test]
+fn losses_of_a_run_are_the_mean_of_its_rounds() {
+    // Of each run a quarter of the trials lose, which no median shows.
+    let side = |salt: u32, lost: f64| {
+        [0, 1, 2].map(|run| {
+            let mut one = made(8, salt + run, |_| 1.0);
+            for record in one.records.iter_mut().filter(|record| record.workload == "ask") {
+                let share = if record.round.is_multiple_of(4) { lost } else { 0.0 };
+                record.metrics.insert("lost_ratio".to_owned(), share);
+            }
+            one
+        })
+    };
+    let asked = super::bounded(&["lost_ratio>5%"]);
+    let all =
+        |made: &[super::Made]| made.iter().map(|made| values(made, &asked)).collect::<Vec<_>>();
+    let (a, b) = (side(1, 0.02), side(11, 0.08));
+    let found = hopbench_report::comparison::compare(&all(&a), &all(&b), &asked).unwrap();
+    let lost = row(&found, "bridge", "lost_ratio");
+    assert_eq!((lost.by_run, lost.both().as_str()), (true, "0.50 -> 2.00 %"));
+    assert_eq!(lost.outcome, Outcome::More, "{}", lost.text);
 }
 
 #[test]
