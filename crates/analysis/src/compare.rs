@@ -11,9 +11,9 @@
 //!   same. The job's seed and the length of its window may differ.
 //! - The figures compared are those that reports show for a kind of workload, and those that bounds
 //!   name.
-//! - A test compares the rounds' values of both sides (`hopbench_stats::unpaired`). All tests are
-//!   judged together (`hopbench_stats::judge`), so that many cells do not make differences by
-//!   chance.
+//! - A test compares the rounds' values of both sides (`hopbench_stats::unpaired`). It looks at all
+//!   rounds together, too. All tests are judged together (`hopbench_stats::judge`), so that many
+//!   cells do not make differences by chance.
 //! - The results of searches are compared without a test, by what is known of the two loads
 //!   (`searched.rs`).
 //! - The noise floor is the larger one of both runs' A/A pairs for that figure and point.
@@ -41,6 +41,7 @@ pub use self::gate::{Bound, share_of};
 pub(crate) use self::measure::named_figure;
 pub use self::pairs::NotCompared;
 pub use self::result::{Asked, COMPARISON_SCHEMA, Comparison, RunSummary};
+pub(crate) use self::row::worse_by_at_most;
 pub use self::row::{Median, Row};
 pub use self::sentences::harmless;
 pub use self::sides::Unlike;

@@ -9,6 +9,7 @@ mod resample;
 mod round_pair;
 mod settled;
 mod shift;
+mod together;
 mod zeros;
 
 pub use bh::q_values;

@@ -65,7 +65,7 @@ impl BoundSummary {
             cell: row.cell(),
             metric: row.metric.clone(),
             state: state(bound.share, minimum_effect, row),
-            text: row.text.clone(),
+            text: row.said(),
         };
         Self { bound: bound.to_string(), share: bound.share, cases: rows.map(case).collect() }
     }
@@ -102,11 +102,10 @@ fn state(bound: f64, minimum_effect: f64, row: &Row) -> CaseState {
         Outcome::Worse | Outcome::More | Outcome::Less if row.is_worse && size > bound => {
             CaseState::Broken
         }
-        // A difference that is sure and smaller may be as large as its interval says.
-        Outcome::Worse | Outcome::More | Outcome::Less
-            if row.is_worse
-                && bound > 0.0
-                && row.worse_by_at_most.is_some_and(|most| most > bound) =>
+        // A difference that is sure and smaller may be as large as its interval says. Whatever most
+        // rounds say, all together can be worse.
+        Outcome::Worse | Outcome::Better | Outcome::More | Outcome::Less
+            if bound > 0.0 && row.worse_by_at_most.is_some_and(|most| most > bound) =>
         {
             CaseState::Unseen
         }

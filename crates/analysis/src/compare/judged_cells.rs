@@ -1,13 +1,11 @@
 //! The figures of cells, compared: from their values to verdicts, all of them together.
 
 use hopbench_model::number::by_name;
-use hopbench_stats::{
-    Evidence, Interval, Judgement, NoRatio, Question, ShiftQuestion, judge_shift, unpaired,
-};
+use hopbench_stats::{Evidence, Judgement, NoRatio, Question, ShiftQuestion, judge_shift, unpaired};
 
 use super::measure::Measure;
 use super::pairs::{Pair, values};
-use super::row::{Median, Row};
+use super::row::{Median, Row, worse_by_at_most};
 use super::values::Far;
 use crate::search::ENOUGH_RUNS;
 use crate::summary::{Outcome, Verdict};
@@ -47,13 +45,11 @@ pub(crate) fn all(pairs: &[Pair<'_>], minimum_effect: f64) -> Vec<Row> {
         let row = &mut rows[at];
         row.set_verdict(Verdict::of(measure.better, &answer, None));
         row.ratio = Some(answer.ratio);
-        row.is_worse = (answer.ratio > 1.0) == measure.is_worse_higher() && answer.ratio != 1.0;
-        let worse = |interval: Interval| match measure.is_worse_higher() {
-            true => interval.high - 1.0,
-            false => 1.0 - interval.low,
-        };
-        row.worse_by_at_most = answer.interval.map(|interval| worse(interval).max(0.0));
+        let worse_higher = measure.is_worse_higher();
+        row.is_worse = (answer.ratio > 1.0) == worse_higher && answer.ratio != 1.0;
         (row.low, row.high) = answer.interval.map(|interval| (interval.low, interval.high)).unzip();
+        row.worse_by_at_most =
+            worse_by_at_most((row.low, row.high), Some(answer.together), worse_higher);
         (row.p, row.q) = (answer.p, answer.q);
     }
     let all = shifts.len();
@@ -110,6 +106,8 @@ fn shifted(
 struct Sides {
     a: Vec<f64>,
     b: Vec<f64>,
+    /// All rounds of both, if the values are runs.
+    rounds: Option<(Vec<f64>, Vec<f64>)>,
 }
 
 /// A figure of a cell before it is judged; `None` where neither side has it.
@@ -121,11 +119,12 @@ fn blank(
 ) -> Option<(Row, Sides)> {
     let (a, b) = (values(&pair.a, index, far), values(&pair.b, index, far));
     let by_run = a.len() >= ENOUGH_RUNS && b.len() >= ENOUGH_RUNS;
+    let rounds = by_run.then(|| (a.concat(), b.concat()));
     let one = |runs: Vec<Vec<f64>>| match by_run {
         true => runs.iter().filter_map(|rounds| measure.middle(rounds)).collect(),
         false => runs.concat(),
     };
-    let sides = Sides { a: one(a), b: one(b) };
+    let sides = Sides { a: one(a), b: one(b), rounds };
     if sides.a.is_empty() && sides.b.is_empty() {
         return None;
     }
@@ -156,6 +155,7 @@ fn blank(
         outcome: Outcome::NoRatio,
         is_worse: false,
         text: String::new(),
+        note: String::new(),
         word: "",
     };
     Some((row, sides))
@@ -170,7 +170,7 @@ fn evidence(
 ) -> Result<Evidence, Verdict> {
     let none =
         |text: String| Verdict::plain(Outcome::NoRatio, "in one run only or not alike", text);
-    let Sides { a, b } = sides;
+    let Sides { a, b, rounds } = sides;
     match (a.is_empty(), b.is_empty()) {
         (true, _) => return Err(none("only the candidate has it".to_owned())),
         (_, true) => return Err(none("only the baseline has it".to_owned())),
@@ -193,7 +193,11 @@ fn evidence(
     if pair.is_generator_limited() {
         return Err(Verdict::generator());
     }
-    unpaired(b, a).map_err(|why| match why {
+    let found = unpaired(b, a).map(|found| match rounds {
+        Some((before, now)) => found.with_rounds(now, before),
+        None => found,
+    });
+    found.map_err(|why| match why {
         NoRatio::NoPairs => none("no rounds".to_owned()),
         NoRatio::Pair(_) => {
             let zeros = |values: &[f64]| values.iter().filter(|value| **value <= 0.0).count();

@@ -60,7 +60,8 @@ pub struct Row {
     /// A/A pair. Of a share that has no ratio the difference of the shares.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub noise_floor: Option<f64>,
-    /// As much worse as the interval allows, as a share; absent where it has no such end.
+    /// As much worse as the interval allows, or all rounds together are, as a share; absent where
+    /// the interval has no such end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worse_by_at_most: Option<f64>,
     /// Whether the values are runs, each its median or mean, and not rounds.
@@ -72,6 +73,9 @@ pub struct Row {
     pub is_worse: bool,
     /// In words: `slower by 12 % [9, 15]`.
     pub text: String,
+    /// What all rounds together oppose to that: `over all rounds -12 %`; empty where they do not.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub note: String,
     /// The first of these words, by which comparisons are counted: `slower`.
     #[serde(skip)]
     pub word: &'static str,
@@ -107,7 +111,48 @@ impl Row {
 
     /// Takes its verdict.
     pub(crate) fn set_verdict(&mut self, verdict: Verdict) {
-        let Verdict { outcome, word, text, .. } = verdict;
-        (self.outcome, self.word, self.text) = (outcome, word, text);
+        let Verdict { outcome, word, text, note, .. } = verdict;
+        (self.outcome, self.word, self.text, self.note) = (outcome, word, text, note);
+    }
+
+    /// The verdict with what is noted of it: `faster by 2.0 % [1.4, 2.6]; over all rounds -12 %`.
+    pub(crate) fn said(&self) -> String {
+        let gap = if self.note.is_empty() { "" } else { "; " };
+        format!("{}{gap}{}", self.text, self.note)
+    }
+}
+
+/// As much worse as a ratio can be by the ends of its interval, or is in all rounds together, as a
+/// share; `None` where the interval has no such end.
+pub(crate) fn worse_by_at_most(
+    (low, high): (Option<f64>, Option<f64>),
+    together: Option<f64>,
+    worse_higher: bool,
+) -> Option<f64> {
+    let worse = |ratio: f64| if worse_higher { ratio - 1.0 } else { 1.0 - ratio };
+    let end = if worse_higher { high? } else { low? };
+    Some(worse(end).max(together.map_or(0.0, worse)).max(0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_worse_is_the_end_of_the_interval_or_all_rounds_together() {
+        let ends = (Some(0.9), Some(1.02));
+        for (together, worse_higher, expected) in [
+            (None, false, 0.1),
+            (Some(1.0), true, 0.02),
+            (Some(1.3), true, 0.3),
+            (Some(1.3), false, 0.1),
+            (Some(0.6), false, 0.4),
+            (Some(0.6), true, 0.02),
+        ] {
+            let found = worse_by_at_most(ends, together, worse_higher).unwrap();
+            assert!((found - expected).abs() < 1e-12, "{together:?} {worse_higher}: {found}");
+        }
+        assert_eq!(worse_by_at_most((Some(1.1), Some(1.2)), Some(1.1), false), Some(0.0));
+        assert_eq!(worse_by_at_most((None, Some(1.2)), Some(0.5), false), None);
     }
 }

@@ -17,7 +17,7 @@ use hopbench_stats::Comparison;
 use super::difference::jobs;
 use super::gate::Bound;
 use super::pairs::NotCompared;
-use super::row::{Median, Row};
+use super::row::{Median, Row, worse_by_at_most};
 use super::values::Values;
 use crate::figures::Better;
 use crate::search::{self, ENOUGH_RUNS, Runs, What};
@@ -330,12 +330,8 @@ fn row(pair: &Pair<'_>, minimum_effect: f64, answer: Option<&Comparison>) -> Row
             _ => format!("{text}: {before} before, now {now}"),
         };
     }
-    // As much worse as the ends still allow.
-    let hidden = if worse_higher {
-        compared.high.map(|high| high - 1.0)
-    } else {
-        compared.low.map(|low| 1.0 - low)
-    };
+    let together = compared.verdict.together;
+    let hidden = worse_by_at_most((compared.low, compared.high), together, worse_higher);
     let side = |runs: &Runs| runs.found().map(|median| Median { median, values: runs.found_in() });
     Row {
         path: first.path.path.clone(),
@@ -354,13 +350,12 @@ fn row(pair: &Pair<'_>, minimum_effect: f64, answer: Option<&Comparison>) -> Row
         baseline_saturated_per_s: None,
         candidate_saturated_per_s: None,
         noise_floor: None,
-        worse_by_at_most: hidden
-            .filter(|_| outcome != Outcome::NoRatio)
-            .map(|share| share.max(0.0)),
+        worse_by_at_most: hidden.filter(|_| outcome != Outcome::NoRatio),
         by_run: pair.by_run,
         outcome,
         is_worse: if worse_higher { grew } else { fell },
         text,
+        note: String::new(),
         word,
     }
 }

@@ -54,7 +54,7 @@ impl Relation {
     }
 
     fn verdict(&self) -> Verdict {
-        match self.judgement {
+        let verdict = match self.judgement {
             Judgement::Higher | Judgement::Lower => {
                 let grew = self.judgement == Judgement::Higher;
                 let (outcome, word) = called(Better::Neither, grew);
@@ -77,7 +77,8 @@ impl Relation {
                 let text = format!("too few searches ({needed} needed)");
                 Verdict::plain(Outcome::TooFewRounds, "too few searches", text)
             }
-        }
+        };
+        Verdict { together: Some(self.together), ..verdict }
     }
 }
 

@@ -76,8 +76,11 @@ impl Runs {
     /// The question whether this side differs from that of the baseline; `None` where nothing can
     /// be tested.
     pub(crate) fn question(&self, base: &Self, minimum_effect: f64) -> Option<Question> {
-        let [here, base] = Self::sides(self, base);
-        question(&here, &base, Together::Apart, minimum_effect)
+        let [here, there] = Self::sides(self, base);
+        let question = question(&here, &there, Together::Apart, minimum_effect)?;
+        // The values can be runs, which hide a search that is far off.
+        let (ours, theirs) = (self.side.repeats.as_ref()?, base.side.repeats.as_ref()?);
+        Some(Question { evidence: question.evidence.with_rounds(ours, theirs), ..question })
     }
 
     /// The comparison with what is known on the side of the baseline; `answer` is that to

@@ -2,7 +2,7 @@
 
 use hopbench_model::{Plan, Subject, point_label};
 
-use crate::compare::{Bound, Median, Row, named_figure};
+use crate::compare::{Bound, Median, Row, named_figure, worse_by_at_most};
 use crate::figures::{Kind, kinds};
 use crate::run_data::RunData;
 use crate::summary::{
@@ -103,9 +103,8 @@ fn row(
     let spread = ratio.and_then(|ratio| ratio.spread);
     let median = spread.map(|spread| spread.median);
     let verdict = ratio.and_then(|ratio| ratio.verdict.as_ref());
-    let worse = |(low, high): (f64, f64)| if worse_higher { high - 1.0 } else { 1.0 - low };
-    let ends = spread.and_then(|spread| spread.low.zip(spread.high));
-    let together = verdict.and_then(|verdict| verdict.together).map(|all| worse((all, all)));
+    let (low, high) = spread.and_then(|spread| spread.low.zip(spread.high)).unzip();
+    let together = verdict.and_then(|verdict| verdict.together);
     let side = |of: &Estimate| Some(Median { median: of.spread.median, values: of.spread.rounds });
     let mut row = Row {
         path: cell.path.clone(),
@@ -117,19 +116,19 @@ fn row(
         baseline: side(there),
         candidate: side(here),
         ratio: median,
-        low: ends.map(|(low, _)| low),
-        high: ends.map(|(_, high)| high),
+        low,
+        high,
         p: ratio.and_then(|ratio| ratio.p),
         q: ratio.and_then(|ratio| ratio.q),
         baseline_saturated_per_s: base.saturated_per_s,
         candidate_saturated_per_s: cell.saturated_per_s,
         noise_floor: ratio.and_then(|ratio| ratio.noise_floor),
-        // What most rounds show is not all that a bound is about.
-        worse_by_at_most: ends.map(|ends| worse(ends).max(together.unwrap_or(0.0)).max(0.0)),
+        worse_by_at_most: worse_by_at_most((low, high), together, worse_higher),
         by_run: false,
         outcome: verdict.map_or(Outcome::NoRatio, |verdict| verdict.outcome),
         is_worse: median.is_some_and(|ratio| ratio != 1.0 && (ratio > 1.0) == worse_higher),
         text: verdict.map_or_else(|| here.note.clone(), |verdict| verdict.text.clone()),
+        note: verdict.map_or_else(String::new, |verdict| verdict.note.clone()),
         word: "",
     };
     row.is_worse |= row.is_newly_saturated();

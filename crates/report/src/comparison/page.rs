@@ -71,7 +71,8 @@ fn changes(comparison: &Comparison, all: bool, most: usize) -> Vec<Block> {
         return Vec::new();
     }
     let row = |row: &&Compared| {
-        Row::of([row.cell(), row.label.clone(), row.both(), row.text.clone()].map(Cell::from))
+        let cells = [row.cell(), row.label.clone(), row.both(), row.text.clone()];
+        Row { remark: row.note.clone(), ..Row::of(cells.map(Cell::from)) }
     };
     let [cell, figure] = ["cell", "figure"].map(Column::name);
     let table = Table {

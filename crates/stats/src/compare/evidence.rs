@@ -3,6 +3,7 @@
 use super::aligned::Aligned;
 use super::ranks::{self, RankTest, Ranks};
 use super::round_pair::RoundPair;
+use super::together;
 use super::zeros::Zeros;
 use crate::interval::{CONFIDENCE, Interval, NoRatio};
 use crate::rounds::standard_error;
@@ -39,8 +40,7 @@ pub struct Evidence {
     pub rounds: usize,
     /// How often a rate was 0; absent where it never was.
     pub zeros: Option<Zeros>,
-    /// The logarithm of the first over the second, of all rounds together: see
-    /// [`RoundPair::log_together`]. Of figures that were measured apart it is not looked at, and 0.
+    /// The logarithm of the first over the second, of all rounds together.
     together: f64,
     logs: Logs,
 }
@@ -115,7 +115,7 @@ fn of_rounds(pairs: &[RoundPair], zeros: Option<Zeros>) -> Result<Evidence, NoRa
     } else {
         Logs::Paired(rounds.into_iter().map(|(difference, _)| difference).collect())
     };
-    let together = RoundPair::log_together(pairs);
+    let together = together::of_pairs(pairs);
     Evidence::of(pairs.len(), logs, zeros, together).ok_or(NoRatio::NoPairs)
 }
 
@@ -126,7 +126,9 @@ fn of_rounds(pairs: &[RoundPair], zeros: Option<Zeros>) -> Result<Evidence, NoRa
 /// Hodges and Lehmann). The test is Welch's of the logarithms (B. L. Welch, "The Generalization of
 /// 'Student's' Problem when Several Different Population Variances are Involved", Biometrika 34,
 /// 1947), with the degrees of freedom rounded down. From 6 rounds on each side on it must agree
-/// with the rank-sum test: the larger p-value counts, and the interval holds those of both.
+/// with the rank-sum test: the larger p-value counts, and the interval holds those of both. There
+/// are no common rounds, but each side has a mean and a harmonic mean of its own. So all rounds
+/// together have a ratio, too.
 ///
 /// What changes from one run to the next (placement, memory layout, neighbours) is in neither:
 /// rounds of one run share it. Only runs that were repeated show it, as a
@@ -142,7 +144,8 @@ pub fn unpaired(values: &[f64], baseline: &[f64]) -> Result<Evidence, NoRatio> {
     }
     let logs = |values: &[f64]| values.iter().map(|value| value.ln()).collect::<Vec<_>>();
     let (a, b) = (logs(values), logs(baseline));
-    Evidence::of(a.len().min(b.len()), Logs::Apart(a, b), None, 0.0).ok_or(NoRatio::NoPairs)
+    let together = together::of_sets(values, baseline);
+    Evidence::of(a.len().min(b.len()), Logs::Apart(a, b), None, together).ok_or(NoRatio::NoPairs)
 }
 
 /// The smallest p-value of a test of ranks must not be above this, among so many comparisons.
@@ -193,6 +196,13 @@ impl Evidence {
             _ => self.ranks().median(),
         };
         log.map(f64::exp)
+    }
+
+    /// The same evidence, whose values each stand for several rounds: these are all of them, on both
+    /// sides. What is far off in a few rounds shows in no median.
+    #[must_use]
+    pub fn with_rounds(self, values: &[f64], baseline: &[f64]) -> Self {
+        Self { together: together::of_sets(values, baseline), ..self }
     }
 
     /// The first over the second of all rounds together.

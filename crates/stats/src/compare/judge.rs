@@ -84,8 +84,7 @@ pub struct Comparison {
     pub q: Option<f64>,
     /// Which test it is of.
     pub test: Test,
-    /// The figure over the baseline's, of all rounds together; 0 where it was always 0, and 1 where
-    /// that is not looked at.
+    /// The figure over the baseline's, of all rounds together; 0 where it was always 0.
     pub together: f64,
     /// Whether a difference is called, and all rounds together differ by what is of interest in the
     /// other direction.
@@ -550,6 +549,27 @@ mod tests {
                 assert!((0.015..0.03).contains(&within), "{within}");
             }
         }
+    }
+
+    #[test]
+    fn so_it_is_with_runs_whose_medians_are_the_same() {
+        let rounds = |bad: usize| -> Vec<f64> {
+            let one = |i: usize| if i < bad { 34.0 } else { 100.0 + (i * 7 % 5) as f64 };
+            (0..40).map(one).collect()
+        };
+        let (few, none) = (rounds(4), rounds(0));
+        let runs = unpaired(&[101.9, 102.0, 102.1], &[102.0, 102.1, 102.2]).unwrap();
+        let same = single(plain(runs.clone()));
+        assert!(matches!(same.judgement, Judgement::Same { .. }), "{same:?}");
+        for (values, baseline, together) in [(&few, &none, 0.933), (&none, &few, 1.0 / 0.933)] {
+            let found = single(plain(runs.clone().with_rounds(values, baseline)));
+            assert_eq!((found.judgement, found.interval), (Judgement::Uneven, same.interval));
+            assert!((found.together / together - 1.0).abs() < 0.005, "{found:?}");
+        }
+        // Where rounds are compared, they are in the interval, too.
+        let found = single(plain(unpaired(&few, &none).unwrap()));
+        assert_eq!(found.judgement, Judgement::NotDecided { more_rounds: None }, "{found:?}");
+        assert!((found.together - 0.933).abs() < 0.005, "{found:?}");
     }
 
     #[test]

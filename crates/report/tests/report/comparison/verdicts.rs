@@ -1,8 +1,10 @@
 //! Verdicts on the differences of two runs.
 
-use hopbench_report::comparison::{Asked, Outcome};
+use hopbench_report::comparison::{
+    Asked, CaseState, Comparison, Outcome, compare, comparison_format,
+};
 
-use super::{attempt, compared, made, row, values};
+use super::{Made, attempt, bounded, compared, made, row, values};
 
 const RATE: &str = "received_bits_per_s";
 
@@ -181,10 +183,8 @@ fn runs_are_compared_where_there_are_enough_of_them() {
         |salt: u32, at: [usize; 3]| at.map(|at| made(8, salt + at as u32, move |_| drift[at]));
     let sides = (side(1, [0, 1, 2]), side(11, [1, 2, 3]));
     let asked = Asked::default();
-    let all =
-        |made: &[super::Made]| made.iter().map(|made| values(made, &asked)).collect::<Vec<_>>();
-    let found =
-        hopbench_report::comparison::compare(&all(&sides.0), &all(&sides.1), &asked).unwrap();
+    let all = |made: &[Made]| made.iter().map(|made| values(made, &asked)).collect::<Vec<_>>();
+    let found = compare(&all(&sides.0), &all(&sides.1), &asked).unwrap();
     let rate = row(&found, "host", RATE);
     assert_eq!(
         (found.by_run, rate.baseline.unwrap().values, rate.candidate.unwrap().values),
@@ -197,10 +197,69 @@ fn runs_are_compared_where_there_are_enough_of_them() {
         Outcome::Worse
     );
     // Two of each are pooled.
-    let two =
-        hopbench_report::comparison::compare(&all(&sides.0[..2]), &all(&sides.1[..2]), &asked)
-            .unwrap();
+    let two = compare(&all(&sides.0[..2]), &all(&sides.1[..2]), &asked).unwrap();
     assert_eq!((two.by_run, row(&two, "host", RATE).baseline.unwrap().values), (false, 16));
+}
+
+/// Three runs of 12 rounds, whose medians lie close together. In two rounds of each the path
+/// carries this share of the others.
+fn bad_at_times(salt: u32, speed: f64, share: f64) -> [Made; 3] {
+    [0, 1, 2].map(|run| {
+        let mut one = made(12, salt + run, |_| 1.0);
+        let is_bulk = |record: &&mut hopbench_model::Record| {
+            record.path == "bridge" && record.workload == "bulk"
+        };
+        for record in one.records.iter_mut().filter(is_bulk) {
+            let about = 1.0 + 0.001 * f64::from(record.round % 3) + 0.0005 * f64::from(run);
+            let share = if matches!(record.round, 3 | 6) { share } else { 1.0 };
+            record.metrics.insert(RATE.to_owned(), 8e9 * speed * about * share);
+        }
+        one
+    })
+}
+
+/// Such runs against those that are never bad.
+fn against_good(speed: f64, share: f64) -> Comparison {
+    let asked = bounded(&["throughput>5%"]);
+    let all = |made: &[Made]| made.iter().map(|made| values(made, &asked)).collect::<Vec<_>>();
+    let (a, b) = (bad_at_times(1, 1.0, 1.0), bad_at_times(11, speed, share));
+    compare(&all(&a), &all(&b), &asked).unwrap()
+}
+
+fn state(found: &Comparison) -> CaseState {
+    found.bounds[0].cases.iter().find(|case| case.cell == "bridge bulk").unwrap().state
+}
+
+#[test]
+fn runs_whose_medians_are_the_same_differ_if_all_rounds_together_do() {
+    let good = against_good(1.0, 1.0);
+    let rate = row(&good, "bridge", RATE);
+    assert_eq!((rate.by_run, rate.outcome, state(&good)), (true, Outcome::Same, CaseState::Kept));
+    let bad = against_good(1.0, 1.0 / 3.0);
+    let rate = row(&bad, "bridge", RATE);
+    assert_eq!((rate.ratio, rate.outcome), (Some(1.0), Outcome::NotDecided), "{}", rate.text);
+    assert!(rate.text.ends_with(" %, but -11 % over all rounds"), "{}", rate.text);
+    assert!((rate.worse_by_at_most.unwrap() - 0.111).abs() < 0.002, "{rate:?}");
+    assert_eq!((state(&bad), rate.note.as_str()), (CaseState::Unseen, ""));
+}
+
+#[test]
+fn a_difference_that_all_rounds_together_oppose_has_a_note() {
+    let found = against_good(1.02, 0.2);
+    let rate = row(&found, "bridge", RATE);
+    assert_eq!((rate.outcome, rate.note.as_str()), (Outcome::Better, "over all rounds -12 %"));
+    assert!(rate.text.starts_with("faster by 2.0 % ["), "{}", rate.text);
+    assert_eq!(state(&found), CaseState::Unseen, "a bound is about all rounds");
+    let page = |format: &str| {
+        let page = (comparison_format(format).unwrap().render)(&found, false);
+        page.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let table = page("table");
+    assert!(table.contains("- over all rounds -12 % (bridge bulk "), "{table}");
+    assert!(page("json").contains("\"note\": \"over all rounds -12 %\""), "{}", page("json"));
+    assert!(page("junit").contains("]; over all rounds -12 %\""), "{}", page("junit"));
+    // Without the bad rounds there is nothing to note.
+    assert_eq!(row(&against_good(1.02, 1.0), "bridge", RATE).note, "");
 }
 
 #[test]
@@ -216,7 +275,7 @@ fn losses_that_were_not_there_are_seen() {
         }
         one
     };
-    let asked = super::bounded(&["lost_ratio>5%"]);
+    let asked = bounded(&["lost_ratio>5%"]);
     let some = [0.01, 0.02, 0.01, 0.03, 0.02, 0.01, 0.02, 0.08];
     let found = compared(&lossy(1, [0.0; 8]), &lossy(2, some), &asked);
     let lost = row(&found, "bridge", "lost_ratio");
@@ -253,11 +312,10 @@ fn losses_of_a_run_are_the_mean_of_its_rounds() {
             one
         })
     };
-    let asked = super::bounded(&["lost_ratio>5%"]);
-    let all =
-        |made: &[super::Made]| made.iter().map(|made| values(made, &asked)).collect::<Vec<_>>();
+    let asked = bounded(&["lost_ratio>5%"]);
+    let all = |made: &[Made]| made.iter().map(|made| values(made, &asked)).collect::<Vec<_>>();
     let (a, b) = (side(1, 0.02), side(11, 0.08));
-    let found = hopbench_report::comparison::compare(&all(&a), &all(&b), &asked).unwrap();
+    let found = compare(&all(&a), &all(&b), &asked).unwrap();
     let lost = row(&found, "bridge", "lost_ratio");
     assert_eq!((lost.by_run, lost.both().as_str()), (true, "0.50 -> 2.00 %"));
     assert_eq!(lost.outcome, Outcome::More, "{}", lost.text);
@@ -286,7 +344,7 @@ fn shares_that_were_nothing_are_held_against_the_minimum_effect_and_the_floor_by
         one
     };
     let outcome = |least: f64, twin: f64| {
-        let asked = Asked { minimum_effect: Some(least), ..super::bounded(&["lost_ratio>5%"]) };
+        let asked = Asked { minimum_effect: Some(least), ..bounded(&["lost_ratio>5%"]) };
         let found = compared(&lossy(1, [0.0; 8], twin), &lossy(2, some, 0.0), &asked);
         (row(&found, "bridge", "lost_ratio").outcome, found.broken().count())
     };
@@ -303,15 +361,13 @@ fn a_cell_that_too_few_runs_have_is_compared_by_rounds_and_said_so() {
     let (a, mut b) = (side(1), side(11));
     b[2].records.retain(|record| record.path != "bridge" || record.workload != "bulk");
     let asked = Asked::default();
-    let all =
-        |made: &[super::Made]| made.iter().map(|made| values(made, &asked)).collect::<Vec<_>>();
-    let found = hopbench_report::comparison::compare(&all(&a), &all(&b), &asked).unwrap();
+    let all = |made: &[Made]| made.iter().map(|made| values(made, &asked)).collect::<Vec<_>>();
+    let found = compare(&all(&a), &all(&b), &asked).unwrap();
     let by_rounds: std::collections::BTreeSet<_> =
         found.comparisons.iter().filter(|row| !row.by_run).map(|row| row.cell()).collect();
     assert_eq!((found.by_run, by_rounds), (false, ["bridge bulk".to_owned()].into()));
     assert_eq!(row(&found, "bridge", RATE).candidate.unwrap().values, 16);
-    let text =
-        (hopbench_report::comparison::comparison_format("markdown").unwrap().render)(&found, false);
+    let text = (comparison_format("markdown").unwrap().render)(&found, false);
     assert!(text.contains("Values are runs"), "{text}");
     assert!(
         text.contains("Not so in 1 cell with too few runs, where figures are rounds: bridge bulk."),
