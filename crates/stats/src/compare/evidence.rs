@@ -198,8 +198,8 @@ impl Evidence {
         log.map(f64::exp)
     }
 
-    /// The same evidence, whose values each stand for several rounds: these are all of them, on both
-    /// sides. What is far off in a few rounds shows in no median.
+    /// The same evidence, whose values each stand for several rounds: these are all of them, on
+    /// both sides. What is far off in a few rounds shows in no median.
     #[must_use]
     pub fn with_rounds(self, values: &[f64], baseline: &[f64]) -> Self {
         Self { together: together::of_sets(values, baseline), ..self }

@@ -49,8 +49,8 @@ pub enum Judgement {
         more_rounds: Option<usize>,
     },
     /// The interval holds no difference that is of interest, but all rounds together have one
-    /// ([`Comparison::together`]): some rounds are far from the others, on one side more than on the
-    /// other.
+    /// ([`Comparison::together`]): some rounds are far from the others, on one side more than on
+    /// the other.
     Uneven,
     /// There is a difference, but the same thing measured twice differed by as much: nothing is
     /// said. Only of figures without a ratio.

@@ -33,8 +33,8 @@ pub fn is_look(round: u32) -> bool {
 /// one comparison alone, whatever their number. With fewer than 3 rounds it is `false`.
 ///
 /// Two figures are clearly the same if the interval alone says so. All rounds together may say
-/// otherwise: then some are far from the others. Nobody knows how many of these are to come, so more
-/// rounds decide nothing soon.
+/// otherwise: then some are far from the others. Nobody knows how many of these are to come, so
+/// more rounds decide nothing soon.
 ///
 /// Such a comparison gets a small share of the rounds, not none. The judgement at the end is from
 /// all its rounds, so what was clear by chance can still turn out otherwise.

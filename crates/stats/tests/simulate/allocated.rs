@@ -130,9 +130,9 @@ fn rounds_for_what_is_open_raise_no_false_alarms_and_find_more() {
     }
 }
 
-/// Half of the paths carry a tenth in 9 % of their trials, and else as much as their baseline. Their
-/// intervals alone are the same soon, and all their rounds together hardly ever. They leave the time
-/// to the other half, whose 5 % take many rounds to tell.
+/// Half of the paths carry a tenth in 9 % of their trials, and else as much as their baseline.
+/// Their intervals alone are the same soon, and all their rounds together hardly ever. They leave
+/// the time to the other half, whose 5 % take many rounds to tell.
 #[test]
 fn a_path_that_is_bad_at_times_leaves_the_time_to_what_is_open() {
     const PATHS: usize = 8;
