@@ -1,6 +1,5 @@
 //! The facts of a machine that belong in every record.
 
-mod cgroup;
 mod cpu;
 mod facts;
 mod nic;
@@ -9,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::labelled;
+use crate::{cgroup, labelled};
 use facts::{Facts, put, read, read_raw};
 
 /// Facts that are the content of one file. Sysctls of the network are those of the calling
@@ -68,17 +67,7 @@ fn netns(root: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Lays the files under a new folder.
-    pub(super) fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
-        let root = tempfile::tempdir().unwrap();
-        for (path, text) in files {
-            let path = root.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-        root
-    }
+    use crate::made_up::tree;
 
     #[test]
     fn files_become_facts() {

@@ -4,6 +4,7 @@
 //! - [`MeterSet`] opens every meter once and reads them all at the edges of a window;
 //! - [`delta`] turns two readings into the figures of the window between them;
 //! - [`ProgramMeter`] reads what the processes of a server program spend together;
+//! - [`CpuQuota`] reads for how long CPU quotas stopped a process;
 //! - [`container`] finds the processes of a container beside this one;
 //! - [`profile`] takes call stacks of processes and of the kernel that serves them;
 //! - [`environment`] tells the facts of the machine that belong in every record.
@@ -16,8 +17,8 @@
 
 #![forbid(unsafe_code)]
 
+mod cgroup;
 mod clock_tick;
-pub mod container;
 pub mod delta;
 pub mod environment;
 mod labelled;
@@ -28,7 +29,24 @@ pub mod profile;
 mod program_meter;
 mod set;
 
+pub use cgroup::{CpuQuota, container};
 pub use meter::{Meter, MeteredProcess, OpenMeter, Unavailable, ValueDef, ValueKind};
 pub use meters::METERS;
 pub use program_meter::ProgramMeter;
 pub use set::{MeterSet, ReadCost};
+
+#[cfg(test)]
+mod made_up {
+    use std::fs;
+
+    /// Lays the files under a new folder.
+    pub(crate) fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        root
+    }
+}

@@ -5,11 +5,16 @@ use std::io;
 use hopbench_model::Reading;
 use hopbench_sys::usage;
 
+use crate::cgroup::CpuQuota;
 use crate::meters::process;
 use crate::{MeteredProcess, OpenMeter, Unavailable};
 
 /// What the processes of a program spend together.
-pub struct ProgramMeter(Vec<(u32, OpenMeter)>);
+pub struct ProgramMeter {
+    processes: Vec<(u32, OpenMeter)>,
+    /// CPU quotas of the first: a program is in one control group.
+    quota: Option<CpuQuota>,
+}
 
 impl ProgramMeter {
     /// Processes of one program that should be read, at most: each takes two open files.
@@ -20,17 +25,24 @@ impl ProgramMeter {
     /// # Errors
     /// A process that is not there, or may not be looked at.
     pub fn open(pids: &[u32]) -> Result<Self, Unavailable> {
-        pids.iter()
+        let processes = pids
+            .iter()
             .map(|pid| Ok((*pid, (process::METER.open)(&MeteredProcess::process(*pid))?)))
-            .collect::<Result<_, _>>()
-            .map(Self)
+            .collect::<Result<Vec<_>, Unavailable>>()?;
+        let quota = pids.first().and_then(|pid| CpuQuota::of(&MeteredProcess::process(*pid)));
+        Ok(Self { processes, quota })
+    }
+
+    /// The smallest CPU quota of the program, if it has one: see [`CpuQuota::smallest`].
+    pub fn quota(&self) -> Option<&str> {
+        self.quota.as_ref().map(CpuQuota::smallest)
     }
 
     /// The sums over all of them: the values of the meter `process`, `cpu_s_total`, and how many
     /// `processes` there are. `cpu_s_total` is user and kernel together, in nanoseconds where the
     /// kernel tells; `delta::split_exactly` splits it. Of each by itself `process1_cpu_s_total` and
     /// `process1_threads`, numbered from 1 in the order of the ids. A sum does not show that one of
-    /// them never waited.
+    /// them never waited. With a CPU quota also what [`CpuQuota::read`] says.
     ///
     /// `max_rss_bytes` is the sum of each one's own peak, and `rss_bytes` counts memory that they
     /// share once for each: both are upper bounds.
@@ -39,8 +51,8 @@ impl ProgramMeter {
     /// A process that has ended, whether or not its parent knows: its CPU time went with it, and a
     /// sum without it would be wrong.
     pub fn read(&mut self) -> io::Result<Reading> {
-        let mut sum = Reading::from([("processes".to_owned(), self.0.len() as f64)]);
-        for (number, (pid, read)) in (1..).zip(&mut self.0) {
+        let mut sum = Reading::from([("processes".to_owned(), self.processes.len() as f64)]);
+        for (number, (pid, read)) in (1..).zip(&mut self.processes) {
             let mut one = Reading::new();
             read(&mut one)?;
             let value = |name: &str| one.get(name).copied();
@@ -62,13 +74,19 @@ impl ProgramMeter {
                 *sum.entry(name).or_default() += value;
             }
         }
+        if let Some(Ok(stopped)) = self.quota.as_mut().map(CpuQuota::read) {
+            sum.extend(stopped);
+        }
         Ok(sum)
     }
 }
 
 impl std::fmt::Debug for ProgramMeter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ProgramMeter").field("processes", &self.0.len()).finish()
+        f.debug_struct("ProgramMeter")
+            .field("processes", &self.processes.len())
+            .field("quota", &self.quota)
+            .finish()
     }
 }
 

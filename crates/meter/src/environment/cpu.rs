@@ -81,8 +81,8 @@ fn count(list: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::tree;
     use super::*;
+    use crate::made_up::tree;
 
     fn facts(files: &[(&str, &str)]) -> Facts {
         let mut facts = Facts::new();

@@ -116,8 +116,8 @@ fn speed_bits_per_s(text: &str) -> Option<String> {
 mod tests {
     use std::os::unix::fs::symlink;
 
-    use super::super::tests::tree;
     use super::*;
+    use crate::made_up::tree;
 
     fn dev(interfaces: &[(&str, u64)]) -> String {
         let mut text = "heading\nheading\n".to_owned();
