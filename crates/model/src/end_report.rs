@@ -20,6 +20,10 @@ pub const MAX_RATE_SETTING: &str = "max_rate_bits_per_s";
 /// read back from the kernel. Absent: it may use all of its machine's.
 pub const CPUS_SETTING: &str = "cpus_allowed";
 
+/// The setting of an end under a CPU quota: the smallest one in cores, and the control group that
+/// has it, like `1.3 (cgroup /a)`. Absent: none can be seen.
+pub const CPU_QUOTA_SETTING: &str = "cpu_quota";
+
 /// The setting that says the rate of the slowest link of the path, bits/s.
 pub const LINK_RATE_SETTING: &str = "link_bits_per_s";
 

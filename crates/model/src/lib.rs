@@ -32,8 +32,8 @@ mod values;
 
 pub use access::{Bounds, Permit, SignedPermit, Source, makes_room};
 pub use end_report::{
-    CPUS_SETTING, EndReport, FlowReport, LINK_RATE_SETTING, LatencyKind, MAX_RATE_SETTING, Reading,
-    Tick, WorkerCounts, is_refused_call,
+    CPU_QUOTA_SETTING, CPUS_SETTING, EndReport, FlowReport, LINK_RATE_SETTING, LatencyKind,
+    MAX_RATE_SETTING, Reading, Tick, WorkerCounts, is_refused_call,
 };
 pub use end_report::{Counter, Counts, TcpTotals};
 pub use fault::{Fault, FaultKind, Problem, with_causes};

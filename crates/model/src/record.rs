@@ -224,7 +224,9 @@ pub type Interval = BTreeMap<String, f64>;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Cost {
-    /// The generator's process: `user_s`, `system_s`, `max_rss_bytes`, ...
+    /// The generator's process: `user_s`, `system_s`, `max_rss_bytes`, ... Under a CPU quota also
+    /// `throttled_ratio`, the share of the window for which that stopped it, and
+    /// `throttled_times`, how often. Of several processes it is the most of one.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub client: BTreeMap<String, f64>,
     /// The server's process.

@@ -4,6 +4,7 @@ mod agent;
 mod cpu;
 mod evidence;
 pub(crate) mod link_rate;
+pub(crate) mod quota;
 mod round_trip;
 mod schedule;
 
@@ -17,7 +18,7 @@ use crate::conduct::TrialResult;
 pub(crate) use evidence::{Burden, CLIENT, Evidence, SERVER, WorkingProcess};
 use evidence::{Limit, limit};
 use link_rate::LinkRate;
-pub(crate) use schedule::late_ns;
+pub(crate) use schedule::{generator, late_ns};
 
 /// A share of the sending time above this makes a buffer the limit.
 const MOSTLY: f64 = 0.5;
@@ -35,6 +36,7 @@ pub(crate) fn limited(job: &Job, record: &Record, evidence: &Evidence) -> Limit 
     let metrics = &record.metrics;
     let full = evidence.link.and_then(|rate| link(job, metrics, rate));
     let found = schedule::kept(job, record, full.is_some())
+        .map(|kept| stopped_generator(kept, job, evidence))
         .or(full)
         .or_else(|| retransmission(metrics, record.window_s, evidence.proxied))
         .or_else(|| bit_rate(job, metrics));
@@ -42,7 +44,9 @@ pub(crate) fn limited(job: &Job, record: &Record, evidence: &Evidence) -> Limit 
         return found;
     }
     let free = free(job, record, evidence);
-    cpu::full(job, record, evidence)
+    // A process that is stopped does not fill its CPU.
+    quota::held(evidence, |_| true)
+        .or_else(|| cpu::full(job, record, evidence))
         .or_else(|| buffer(metrics, evidence.proxied))
         .or_else(|| round_trip::of(job, record, &format!("{free}{}", unmetered(evidence))))
         .unwrap_or_else(|| {
@@ -53,6 +57,14 @@ pub(crate) fn limited(job: &Job, record: &Record, evidence: &Evidence) -> Limit 
             };
             limit("unknown", format!("{free}, {twice}, no buffer was full for long"))
         })
+}
+
+/// A generator that its CPU quota stopped was late because of that.
+fn stopped_generator(kept: Limit, job: &Job, evidence: &Evidence) -> Limit {
+    if kept.0 != schedule::GENERATOR {
+        return kept;
+    }
+    quota::held(evidence, |burden| burden.who == generator(job)).unwrap_or(kept)
 }
 
 /// The end whose CPUs were not metered, in words.

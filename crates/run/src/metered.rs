@@ -209,12 +209,12 @@ pub(crate) fn of_nodes(record: &mut Record, load: &LoadTimes) {
 }
 
 /// Containers that were held back by their CPU limits.
-pub(crate) fn throttled(costs: &[MeteredCost]) -> Vec<Warning> {
-    let held = costs.iter().filter_map(|cost| {
+pub(crate) fn throttled<'a>(costs: impl Iterator<Item = &'a MeteredCost>) -> Vec<Warning> {
+    let held = costs.filter_map(|cost| {
         let seconds =
             cost.figures.get("throttled_s").filter(|s| **s > THROTTLED * cost.window_s)?;
         Some(Warning::new(
-            WarningKind::EnvironmentChanged,
+            WarningKind::CpuQuota,
             format!(
                 "the CPU limit of the {} {} held it back for {seconds:.2} s of {:.1} s ({})",
                 cost.what, cost.who, cost.window_s, cost.source

@@ -1,12 +1,14 @@
 //! The caveats that every workload can need.
 
 use hopbench_model::number;
-use hopbench_model::{EngineKind, Job, Pattern, Record, SECOND, Warning, WarningKind};
+use hopbench_model::{
+    CPU_QUOTA_SETTING, EngineKind, Job, Pattern, Record, SECOND, Warning, WarningKind,
+};
 use hopbench_stats::drift;
 use hopbench_stats::summary::median;
 
 use crate::conduct::TrialResult;
-use crate::limited::late_ns;
+use crate::limited::{CLIENT, SERVER, generator, late_ns, quota};
 
 /// The latencies whose tail people read.
 const MAIN: &[&str] = &["service_ns", "response_ns", "delay_ns"];
@@ -119,14 +121,28 @@ pub(crate) fn warnings(record: &Record, job: &Job, outcome: &TrialResult) -> Vec
             "a longer window holds more of the tail",
         );
     }
+    let stopped = stopped_by_quotas(record);
+    if !stopped.is_empty() {
+        warn(
+            WarningKind::CpuQuota,
+            stopped_text(record, &stopped),
+            "raise the quota: it is the CPU limit of a container or pod, CPUQuota of a unit, or \
+             cpu.max of the cgroup",
+        );
+    }
     if let Some(late) = late_ns(job, record, record.limited_by == "nic") {
+        let is_stopped = stopped.iter().any(|(who, _)| *who == generator(job));
         warn(
             WarningKind::GeneratorLimited,
             format!(
                 "1 % of the sends were more than {} late although connections were free",
                 number::brief_time_ns(late)
             ),
-            "take --pacing spin on a CPU of its own, more --threads, or a lower rate",
+            if is_stopped {
+                "raise the CPU quota that stops the load generator, or take a lower rate"
+            } else {
+                "take --pacing spin on a CPU of its own, more --threads, or a lower rate"
+            },
         );
     }
     if job.engine == EngineKind::Spin && outcome.shared_clock && shares_cpu(job) {
@@ -138,6 +154,29 @@ pub(crate) fn warnings(record: &Record, job: &Job, outcome: &TrialResult) -> Vec
         );
     }
     out
+}
+
+/// The ends and proxies that CPU quotas stopped for so much of the window that it is felt.
+fn stopped_by_quotas(record: &Record) -> Vec<(&str, f64)> {
+    let cost = &record.cost;
+    let ends = [(CLIENT, &cost.client), (SERVER, &cost.server)];
+    let proxies = cost.proxies.iter().filter(|proxy| proxy.named);
+    let all = ends.into_iter().chain(proxies.map(|proxy| (proxy.name.as_str(), &proxy.figures)));
+    all.filter_map(|(who, figures)| Some((who, quota::felt(figures)?))).collect()
+}
+
+/// For how long CPU quotas `stopped` whom, and which these are.
+fn stopped_text(record: &Record, stopped: &[(&str, f64)]) -> String {
+    let whom =
+        stopped.iter().map(|(who, share)| format!("the {who} for {}", number::share(*share)));
+    let whom = whom.collect::<Vec<_>>().join(" and ");
+    // A server's has a name of its own where it is another.
+    let names = [CPU_QUOTA_SETTING.to_owned(), format!("server_{CPU_QUOTA_SETTING}")];
+    let quotas: Vec<&str> =
+        names.iter().filter_map(|name| record.settings.get(name).map(String::as_str)).collect();
+    let which =
+        if quotas.is_empty() { String::new() } else { format!(": it is {}", quotas.join(" and ")) };
+    format!("a CPU quota stopped {whom} of the window{which}")
 }
 
 /// The figure that the intervals count, as reports call it.

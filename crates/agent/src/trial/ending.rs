@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use hopbench_load::{REFUSED_FLOWS, Recorder, Workers};
-use hopbench_model::{CPUS_SETTING, EndReport, Fault, MAX_RATE_SETTING, Nanos};
+use hopbench_model::{CPU_QUOTA_SETTING, CPUS_SETTING, EndReport, Fault, MAX_RATE_SETTING, Nanos};
 use hopbench_sys::{clock, usage};
 use hopbench_wire::Role;
 
@@ -104,6 +104,8 @@ impl ActiveTrial {
         report.settings.extend(
             cpus::confined(&report.end).map(|cpus| (CPUS_SETTING.to_owned(), cpus.to_string())),
         );
+        let quota = self.observer.quota().map(str::to_owned);
+        report.settings.extend(quota.map(|quota| (CPU_QUOTA_SETTING.to_owned(), quota)));
         for (name, why) in self.observer.unavailable() {
             report.settings.insert(format!("meter_{name}"), format!("unavailable: {why}"));
         }

@@ -5,7 +5,7 @@ mod neighbours;
 use std::collections::BTreeSet;
 
 use hopbench_load::SocketSet;
-use hopbench_meter::{MeterSet, MeteredProcess, ProgramMeter};
+use hopbench_meter::{CpuQuota, MeterSet, MeteredProcess, ProgramMeter};
 use hopbench_model::{Fault, Nanos, Reading, Tick};
 use hopbench_sys::usage::Usage;
 use hopbench_sys::{clock, usage};
@@ -16,6 +16,8 @@ use neighbours::Neighbours;
 /// All meters of one end.
 pub(crate) struct Observer {
     meters: MeterSet,
+    /// The CPU quotas of this process, if it has some.
+    quota: Option<CpuQuota>,
     /// A server program.
     program: Option<ProgramMeter>,
     /// Why what the program spent is not known any more.
@@ -79,6 +81,7 @@ impl Observer {
     fn new(program: Option<ProgramMeter>, neighbours: Neighbours) -> Self {
         Self {
             meters: MeterSet::open_all(&MeteredProcess::itself(), clock::now),
+            quota: CpuQuota::of(&MeteredProcess::itself()),
             program,
             program_lost: None,
             neighbours,
@@ -89,7 +92,11 @@ impl Observer {
     /// Reads everything at an edge of the window, into its tick. The processes come first: all
     /// else takes the longer the more connections there are.
     pub(crate) fn read(&mut self, sockets: &SocketSet, edge: &mut Tick) {
-        edge.readings.insert(SELF.to_owned(), self.itself());
+        let mut own = self.itself();
+        if let Some(Ok(stopped)) = self.quota.as_mut().map(CpuQuota::read) {
+            own.extend(stopped);
+        }
+        edge.readings.insert(SELF.to_owned(), own);
         match self.program.as_mut().map(ProgramMeter::read) {
             Some(Ok(reading)) => drop(edge.readings.insert(PROGRAM.to_owned(), reading)),
             Some(Err(error)) => self.program_lost = Some(error.to_string()),
@@ -123,6 +130,15 @@ impl Observer {
             ("voluntary_switches_total".to_owned(), voluntary_switches as f64),
             ("involuntary_switches_total".to_owned(), involuntary_switches as f64),
         ])
+    }
+
+    /// The smallest CPU quota of what does the end's work, if it has one: see
+    /// [`CpuQuota::smallest`].
+    pub(crate) fn quota(&self) -> Option<&str> {
+        match &self.program {
+            Some(program) => program.quota(),
+            None => self.quota.as_ref().map(CpuQuota::smallest),
+        }
     }
 
     /// The readings that are missing here, with the reason: meters that this machine does not have,

@@ -46,6 +46,8 @@ pub enum WarningKind {
     FewSamples,
     /// Two busy ends shared one CPU.
     SharedCpu,
+    /// A CPU quota stopped an end, a proxy or a container for a part of the window.
+    CpuQuota,
     /// A figure covers more than this test.
     SharedAgent,
     /// Segmentation offload was used: a packet then costs something else.

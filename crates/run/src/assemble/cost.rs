@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_meter::delta;
 use hopbench_model::{
-    Cost, EndReport, Invariant, Job, NodeCost, SECOND, SHORTEST_OF_MACHINE_S, Tick, Warning,
-    WarningKind,
+    CPU_QUOTA_SETTING, Cost, EndReport, Invariant, Job, NodeCost, SECOND, SHORTEST_OF_MACHINE_S,
+    Tick, Warning, WarningKind,
 };
 
 use super::end::{End, seconds, watches};
 use super::{balance, members, nic, processes, proxies};
 use crate::conduct::TrialResult;
-use crate::limited::{Burden, CLIENT, SERVER};
+use crate::limited::{Burden, CLIENT, SERVER, quota};
 
 /// What all ends cost, with what must hold and what a reader should know.
 pub(super) struct Spent {
@@ -125,6 +125,7 @@ fn burdens<'a>(
         } else {
             end.pinned.clone().or_else(|| end.held.clone())
         },
+        stopped: quota::stopped(spent, end.report.settings.get(CPU_QUOTA_SETTING)),
     })
 }
 
@@ -138,7 +139,8 @@ fn held_together(ends: &[End<'_>]) -> Option<BTreeSet<usize>> {
 fn sum(processes: &[BTreeMap<String, f64>]) -> BTreeMap<String, f64> {
     let mut out = BTreeMap::new();
     for (name, value) in processes.iter().flatten() {
-        *out.entry(name.clone()).or_insert(0.0) += value;
+        let kept: &mut f64 = out.entry(name.clone()).or_insert(0.0);
+        *kept = if quota::is_of_quota(name) { kept.max(*value) } else { *kept + value };
     }
     out
 }
@@ -156,6 +158,7 @@ fn process(end: &EndReport) -> BTreeMap<String, f64> {
         let cpu_s = out.remove("cpu_s").unwrap_or(user + system);
         out.insert("cores".to_owned(), cpu_s / seconds(end));
     }
+    quota::as_share(&mut out, seconds(end));
     let [before, after] =
         [&end.start, &end.end].map(|tick| reading(tick, rss).get("rss_bytes").copied());
     if let Some(rss) = after {

@@ -8,7 +8,7 @@ use hopbench_model::{Counter, EndReport, ProxyCost, SECOND, Transport, proxy_rol
 use hopbench_testbed::{Gauges, Proxy};
 
 use crate::conduct::Edges;
-use crate::limited::{Burden, CLIENT, SERVER, WorkingProcess};
+use crate::limited::{Burden, CLIENT, SERVER, WorkingProcess, quota};
 use crate::metered::UnderLoad;
 
 /// Proxies count times of connecting in whole milliseconds, rounded down: a mean below one says
@@ -121,7 +121,8 @@ pub(super) fn spent(
         if let Some(cores) = figures.get("cores").copied() {
             out.on_nodes.push((proxy.node.clone(), cores));
             if proxy.named {
-                out.burdens.push(burden(proxy, cores, connections));
+                let stopped = quota::stopped(&figures, None);
+                out.burdens.push(Burden { stopped, ..burden(proxy, cores, connections) });
                 for (name, rate) in [("request", work.requests_per_s), ("byte", work.bytes_per_s)] {
                     if let Some(rate) = rate {
                         figures.insert(format!("cpu_ns_per_{name}"), cores / rate * SECOND as f64);
@@ -160,6 +161,7 @@ fn window(edges: &Edges) -> BTreeMap<String, f64> {
         out.insert("cpu_s".to_owned(), cpu_s);
         out.insert("cores".to_owned(), cpu_s / edges.seconds);
     }
+    quota::as_share(&mut out, edges.seconds);
     out
 }
 
@@ -176,6 +178,7 @@ fn burden(proxy: &Proxy, cores: f64, connections: Connections) -> Burden {
             Vec::new()
         },
         cpus: proxy.cpus.as_ref().map(|cpus| cpus.iter().copied().collect::<BTreeSet<_>>()),
+        stopped: None,
     }
 }
 

@@ -1,7 +1,7 @@
 use hopbench_model::fixture::job;
 use hopbench_model::{
-    CPUS_SETTING, Counter, Counts, LatencyKind, Member, Nanos, Reading, Schedule, Tick,
-    WorkerCounts,
+    CPU_QUOTA_SETTING, CPUS_SETTING, Counter, Counts, LatencyKind, Member, Nanos, Reading,
+    Schedule, Tick, WorkerCounts,
 };
 use hopbench_testbed::Proxy;
 use hopbench_wire::PROTOCOL;
@@ -267,6 +267,51 @@ fn a_server_that_waits_thousands_of_times_is_not_said_to_hardly_wait() {
         recorded(&http, (&[], &[]), &outcome(client.clone(), vec![client], vec![server])).limited_by
     };
     assert_eq!([waits(100.0), waits(4000.0)], ["cpu:server", "unknown"]);
+}
+
+#[test]
+fn a_cpu_quota_that_stops_an_end_is_its_limit_and_a_warning() {
+    let stopped = |seconds: f64, quota: &str| {
+        let own: &[(&str, f64)] = &[
+            ("user_s_total", 0.2),
+            ("system_s_total", 0.0),
+            ("throttled_s_total", seconds),
+            ("throttled_times_total", 7.0),
+        ];
+        let mut report = end(&[], &[MACHINE, ("self", own)]);
+        report.settings.insert(CPU_QUOTA_SETTING.to_owned(), quota.to_owned());
+        report
+    };
+    let http = job("http", json!({"url": "http://10.0.0.1/"}));
+    let recorded = |clients: Vec<EndReport>, server| {
+        recorded(&http, (&[], &[]), &outcome(clients[0].clone(), clients, vec![server]))
+    };
+    let told = |record: &Record| {
+        let told = record.warnings.iter().filter(|warning| warning.kind == WarningKind::CpuQuota);
+        told.map(|warning| warning.detail.clone()).collect::<Vec<_>>()
+    };
+    let record = recorded(vec![agent(0.1)], stopped(0.25, "0.5 (cgroup /b)"));
+    assert_eq!(record.limited_by, "cpu_quota:server");
+    assert_eq!(
+        record.limited_because,
+        "a CPU quota of 0.5 (cgroup /b) stopped it 7 times, for 25 % of the window"
+    );
+    let spent = &record.cost.server;
+    assert_eq!([spent["throttled_ratio"], spent["throttled_times"]], [0.25, 7.0]);
+    assert!(!spent.contains_key("throttled_s"), "{spent:?}");
+    let expected =
+        "a CPU quota stopped the server for 25 % of the window: it is 0.5 (cgroup /b)".to_owned();
+    assert_eq!(told(&record), [expected]);
+    // Two clients of one group are stopped once, together.
+    let clients = ["0.5 (cgroup /b)"; 2].map(|quota| stopped(0.4, quota)).to_vec();
+    let record = recorded(clients, agent(0.1));
+    assert_eq!(record.limited_by, "cpu_quota:client");
+    assert_eq!(record.cost.client["throttled_ratio"], 0.4);
+    // A quota that hardly stops it is a figure, and no more.
+    let record = recorded(vec![stopped(0.005, "4 (cgroup /b)")], agent(0.1));
+    assert_eq!((record.cost.client["throttled_ratio"], told(&record).len()), (0.005, 0));
+    assert_eq!(record.settings[CPU_QUOTA_SETTING], "4 (cgroup /b)");
+    assert!(!record.cost.server.contains_key("throttled_ratio"), "{:?}", record.cost.server);
 }
 
 #[test]

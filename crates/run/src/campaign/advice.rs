@@ -9,8 +9,12 @@ use hopbench_model::{Record, SearchGoal, SearchSpec, WarningKind};
 /// chosen for.
 pub(super) fn suit(record: &mut Record, search: Option<&SearchSpec>) {
     let sets_rate = search.is_some_and(|search| !matches!(search.goal, SearchGoal::Knee { .. }));
+    let has_quota = record.warnings.iter().any(|warning| warning.kind == WarningKind::CpuQuota);
     for warning in &mut record.warnings {
         let in_search = match warning.kind {
+            WarningKind::GeneratorLimited if has_quota => {
+                Some("raise the CPU quotas: see the warning about them")
+            }
             WarningKind::GeneratorLimited => {
                 Some("take pacing: spin on CPUs of its own, or more threads")
             }
@@ -107,6 +111,23 @@ mod tests {
         let run = "go on with --resume DIR";
         assert_eq!(as_keys(run), run);
         assert_eq!((as_keys("a -- b"), as_keys("")), ("a -- b".to_owned(), String::new()));
+    }
+
+    #[test]
+    fn a_generator_that_a_quota_stops_is_told_of_the_quota() {
+        let rates = RateRange { lowest_per_s: 1.0, highest_per_s: 9.0 };
+        let cpu = fixture::search(SearchGoal::Cpu {
+            of: hopbench_model::CpuOf::Client,
+            ceiling: 0.5,
+            rates,
+        });
+        let mut record = fixture::record(&[]);
+        record.warnings = vec![
+            Warning::new(WarningKind::CpuQuota, "a CPU quota stopped the client", "raise it"),
+            Warning::new(WarningKind::GeneratorLimited, "late", LATE),
+        ];
+        suit(&mut record, Some(&cpu));
+        assert!(record.warnings[1].next.contains("quota"), "{:?}", record.warnings);
     }
 
     #[test]

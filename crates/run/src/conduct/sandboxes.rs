@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use hopbench_meter::{MeterSet, MeteredProcess, ProgramMeter};
-use hopbench_model::{EndReport, Reading};
+use hopbench_model::{CPU_QUOTA_SETTING, EndReport, Reading};
 use hopbench_sys::clock;
 
 use super::ends::Ends;
@@ -95,6 +95,8 @@ impl Sandboxes {
             ),
         };
         (report.start.readings, report.end.readings) = (start, finish);
+        let quota = sandbox.watched.as_ref().ok().and_then(ProgramMeter::quota);
+        report.settings.extend(quota.map(|quota| (CPU_QUOTA_SETTING.to_owned(), quota.to_owned())));
         report.settings.insert("meters".to_owned(), said);
     }
 }

@@ -22,6 +22,19 @@ pub(crate) struct Burden {
     pub(crate) processes: Vec<WorkingProcess>,
     /// CPUs that it is held to; absent: any of its node.
     pub(crate) cpus: Option<BTreeSet<usize>>,
+    /// What CPU quotas did to it; absent: nothing of any is known.
+    pub(crate) stopped: Option<Stopped>,
+}
+
+/// What CPU quotas did to the processes of a burden.
+#[derive(Debug, Clone)]
+pub(crate) struct Stopped {
+    /// The share of the window for which they stopped them.
+    pub(crate) share: f64,
+    /// How often they did.
+    pub(crate) times: f64,
+    /// The smallest quota, with its control group; empty where nobody says it.
+    pub(crate) quota: String,
 }
 
 /// A process that does the work of an end.

@@ -1,10 +1,10 @@
 //! The schedule as the limit of a trial: it was kept, or the generator was late.
 
 use hopbench_model::number;
-use hopbench_model::{Job, LATE_NS, Nanos, NodeCost, Record, SCHEDULE_KEPT};
+use hopbench_model::{Job, LATE_NS, Nanos, NodeCost, Record, SCHEDULE_KEPT, Unit};
 use hopbench_stats::Histogram;
 
-use super::evidence::{Limit, limit};
+use super::evidence::{CLIENT, Limit, SERVER, limit};
 use super::round_trip::{self, waited};
 
 /// More than was asked for, by more than readings at two edges differ, is what had piled up before
@@ -16,6 +16,16 @@ const FEW: f64 = 0.01;
 /// the buffer drains before it is writable again: some 50 datagrams of a full frame, or 1000 of a
 /// buffer twenty times the kernel's default.
 const NO_ROOM: f64 = 0.001;
+/// Where the 99th percentile of all sends is so many times as late, it is not the generator's.
+const FAR_LATER: Nanos = 10;
+
+/// The limit of a generator that was late.
+pub(super) const GENERATOR: &str = "generator";
+
+/// The end that keeps the schedule.
+pub(crate) fn generator(job: &Job) -> &'static str {
+    if job.kind().unit == Unit::Messages { SERVER } else { CLIENT }
+}
 
 /// Whether all that was due was done, or else the generator was late. `link_full`: whether the
 /// path's slowest link was.
@@ -59,7 +69,7 @@ pub(super) fn kept(job: &Job, record: &Record, link_full: bool) -> Option<Limit>
     let late =
         late_ns(job, record, link_full).filter(|_| unsent == 0.0).map(number::brief_time_ns)?;
     Some(limit(
-        "generator",
+        GENERATOR,
         format!("sends were {late} late at p99 although connections were free"),
     ))
 }
@@ -78,15 +88,34 @@ pub(crate) fn late_ns(job: &Job, record: &Record, link_full: bool) -> Option<Nan
     // none, the sender itself was busy when they came due: it cannot send faster, or works off what
     // it was late with.
     let excused = !job.kind().is_one_way_udp() || link_full || had_no_room(record);
-    let waited = waited(record).filter(|_| excused).unwrap_or(0.0);
-    let late = if waited > 0.0 {
-        // At worst those that waited for a connection are the latest of all.
-        let rest = Some(0.99 - waited).filter(|rest| *rest > 0.0)?;
-        Histogram::from_base64(&lateness.hdr).ok()?.percentile(100.0 * rest)
-    } else {
-        lateness.p99
-    };
-    (late > LATE_NS).then_some(late)
+    let held_up = held_up(record).filter(|_| excused).unwrap_or(0.0);
+    if held_up <= 0.0 {
+        return Some(lateness.p99).filter(|late| *late > LATE_NS);
+    }
+    // At worst those that were held up are the latest of all.
+    let rest = Some(0.99 - held_up).filter(|rest| *rest > 0.0)?;
+    let all = Histogram::from_base64(&lateness.hdr).ok()?;
+    let late = all.percentile(100.0 * rest);
+    (late > LATE_NS && !is_beside_the_point(&all, held_up, late)).then_some(late)
+}
+
+/// The share of the arrivals that were not sent in time because of who answers: they found every
+/// connection busy, or came due while the answers that a stall had held back were taken in.
+fn held_up(record: &Record) -> Option<f64> {
+    let metric = |name: &str| record.metrics.get(name).copied();
+    let due = metric("intended_per_s")? * record.window_s;
+    let behind_stall = metric("behind_stall").unwrap_or(0.0) / due;
+    Some(waited(record)? + behind_stall).filter(|share| share.is_finite())
+}
+
+/// Whether a lateness of the generator is small beside the waits for who answers: more sends were
+/// held up than were late by themselves, and for far longer. A server that stands still for a
+/// moment is then what one sees, and not that the machine had no CPU for a send now and then.
+fn is_beside_the_point(all: &Histogram, held_up: f64, late: Nanos) -> bool {
+    let are_late: u64 =
+        all.buckets().filter(|some| some.low > LATE_NS).map(|some| some.count).sum();
+    let by_themselves = are_late as f64 / all.count() as f64 - held_up;
+    by_themselves < held_up && late.saturating_mul(FAR_LATER) <= all.percentile(99.0)
 }
 
 /// Whether the senders' kernels said again and again that a socket of datagrams had no room.
@@ -195,6 +224,63 @@ mod tests {
             late("http", 100, 30.0, 1000.0),
             (Some(_), Some(limit)) if limit == "target_rate",
         ));
+    }
+
+    /// The limit and the lateness of the generator, by sends so late, so many each, and by how many
+    /// of them were held up.
+    fn held(sends: &[(u64, Nanos)], metrics: &[(&str, f64)]) -> (Option<Nanos>, Option<String>) {
+        let mut histogram = Histogram::new();
+        for (count, ns) in sends {
+            (0..*count).for_each(|_| histogram.record(*ns));
+        }
+        let count: u64 = sends.iter().map(|(count, _)| count).sum();
+        let rates = [("intended_per_s", count as f64), ("requests_per_s", 0.9 * count as f64)];
+        let mut record = record(&[&rates[..], metrics].concat());
+        record.latency.insert("lateness_ns".to_owned(), histogram.summary());
+        let job = job("http");
+        (late_ns(&job, &record, false), kept(&job, &record, false).map(|(name, _)| name))
+    }
+
+    const MS: Nanos = 1_000_000;
+
+    #[test]
+    fn a_server_that_stands_still_is_no_late_generator() {
+        // Of 4000 requests 190 found all connections busy, for 0.2 s, when the server was stopped.
+        // The machine had no CPU for some of the others: 141 were late by themselves.
+        let stopped: Vec<(u64, Nanos)> = [(3669, MS / 10), (78, 3 * MS / 2), (27, 5 * MS / 2)]
+            .into_iter()
+            .chain([(16, 7 * MS / 2), (12, 9 * MS / 2), (7, 11 * MS / 2), (8, 7 * MS)])
+            .chain((0..183).map(|n| (1, 9 * MS + n * MS)))
+            .collect();
+        assert_eq!(held(&stopped, &[("queued", 190.0)]), (None, None));
+        // The same sends, when hardly one of them found all connections busy.
+        let (late, limit) = held(&stopped, &[("queued", 4.0)]);
+        assert!(late.is_some_and(|late| late > 100 * MS), "{late:?}");
+        assert_eq!(limit.as_deref(), Some("generator"));
+    }
+
+    #[test]
+    fn a_late_generator_is_told_beside_waits_for_a_connection() {
+        let told = |sends: &[(u64, Nanos)], queued| held(sends, &[("queued", queued)]).1;
+        let generator = Some("generator".to_owned());
+        // 5 % waited for 20 ms, and 3 % were 5 ms late by themselves.
+        assert_eq!(told(&[(920, 0), (30, 5 * MS), (50, 20 * MS)], 50.0), generator);
+        // 6 % were 5 ms late by themselves, and fewer waited, however long.
+        assert_eq!(told(&[(890, 0), (60, 5 * MS), (50, 900 * MS)], 50.0), generator);
+        assert_eq!(told(&[(920, 0), (30, 5 * MS), (50, 900 * MS)], 50.0), None);
+    }
+
+    #[test]
+    fn what_came_due_behind_a_stall_of_the_answers_is_no_generators_fault() {
+        let burst = [(900, MS / 10), (100, 8 * MS)];
+        let told = |behind: f64| {
+            let metrics = [("queued", 0.0), ("behind_stall", behind), ("unsent", 0.0)];
+            held(&burst, &metrics)
+        };
+        assert_eq!(told(100.0), (None, None));
+        let (late, limit) = told(40.0);
+        assert!(late.is_some_and(|late| late.abs_diff(8 * MS) < MS / 10), "{late:?}");
+        assert_eq!(limit.as_deref(), Some("generator"), "6 % were late for another reason");
     }
 
     #[test]

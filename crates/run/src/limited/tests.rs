@@ -18,6 +18,7 @@ pub(super) fn end(who: &str, cores: f64, cpus: Option<&[usize]>) -> Burden {
         cores,
         processes: vec![WorkingProcess { cores, threads: 1, waits_per_s: None }],
         cpus,
+        stopped: None,
     }
 }
 

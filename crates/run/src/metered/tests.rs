@@ -154,10 +154,10 @@ fn throttling_inside_the_window_is_told() {
     let held = |before, after| {
         let (start, end) =
             (reading("p", "kubelet", 95, 1.0, before), reading("p", "kubelet", 165, 30.0, after));
-        throttled(&costs(&[start], &[end], STARTED).0)
+        throttled(costs(&[start], &[end], STARTED).0.iter())
     };
     let told = held(Some(3.0), Some(4.5));
-    assert_eq!(told[0].kind, WarningKind::EnvironmentChanged);
+    assert_eq!(told[0].kind, WarningKind::CpuQuota);
     assert_eq!(
         told[0].detail,
         "the CPU limit of the proxy p held it back for 1.50 s of 70.0 s (kubelet)"

@@ -70,7 +70,11 @@ impl Costs {
     ) {
         let Self { load, metered, unavailable, sandboxed, silent } = self;
         record.settings.extend(unavailable);
-        record.warnings.extend(metered::throttled(&metered));
+        // What an agent reads of its own quota is of the window.
+        let is_told = record.warnings.iter().any(|warning| warning.kind == WarningKind::CpuQuota);
+        let others = metered.iter().filter(|cost| !is_told || cost.what != "agent");
+        let throttled = metered::throttled(others);
+        record.warnings.extend(throttled);
         // A sandbox's kernel is in some of the figures and not in others.
         let is_outside = |name: &str| !sandboxed.iter().any(|AgentId(agent)| agent == name);
         let mut own = own(record, route, outcome);
