@@ -32,7 +32,7 @@ pub fn workload(name: &str) -> Option<&'static dyn Workload> {
 }
 
 /// What an open loop adds to the metrics of its workload.
-pub const OPEN_LOOP: &[&str] = &["intended_per_s", "queued", "unsent"];
+pub const OPEN_LOOP: &[&str] = &["intended_per_s", "queued", "behind_stall", "unsent"];
 
 /// The metrics that a record of a job can have from its workload, its throughput first; empty for a
 /// workload that is not known. Which of them it has depends on what happened.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use hopbench_model::number::{counted, percentage, plain};
 use hopbench_model::units::Span;
-use hopbench_model::{Pattern, Schedule, point_label};
+use hopbench_model::{Pattern, Schedule, TestbedSpec, point_label};
 use hopbench_stats::FEWEST_TO_JUDGE;
 
 use super::drift;
@@ -25,6 +25,7 @@ pub(crate) fn notes(data: &RunData, workloads: &[WorkloadSummary]) -> Vec<String
             .iter()
             .flat_map(|workload| workload.cells.iter().map(|cell| (workload.name.as_str(), cell)))
     };
+    out.extend(quota(data));
     out.extend(standing(data, cells().map(|(_, cell)| cell)));
     let apart: Vec<usize> =
         cells().map(|(_, cell)| cell.unpaired_rounds).filter(|rounds| *rounds > 0).collect();
@@ -48,6 +49,19 @@ pub(crate) fn notes(data: &RunData, workloads: &[WorkloadSummary]) -> Vec<String
     out.extend(data.warnings.machine());
     out.extend(nodes::too_short(data.cells.values()));
     out
+}
+
+/// The CPU quota that all of a lab uses up together, where that is for fewer CPUs than there are.
+fn quota(data: &RunData) -> Option<String> {
+    let fact = |name: &str| data.run.environment.get(name)?.parse::<f64>().ok();
+    let (quota, cpus) = (fact("cgroup_cpu_limit_cores")?, fact("cpu_count")?);
+    let is_lab = matches!(data.run.plan.testbed, TestbedSpec::Lab(_));
+    (is_lab && quota < cpus).then(|| {
+        format!(
+            "a CPU quota gave the run {quota} of {cpus} CPUs. When that is used up, the kernel \
+             stops all of it for tens of milliseconds, and latencies show that"
+        )
+    })
 }
 
 /// What connections that stood mean for comparisons.

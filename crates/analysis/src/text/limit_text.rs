@@ -29,6 +29,9 @@ const LIMITS: &[Words] = &[
         "shared CPU",
         "a CPU that the ends share, and that none of them filled alone",
     ),
+    words("cpu_quota:client", "client CPU quota", "the CPU quota of the client"),
+    words("cpu_quota:server", "server CPU quota", "the CPU quota of the server"),
+    words("cpu_quota:shared", "shared CPU quota", "a CPU quota that the ends share"),
     words("steal", "stolen CPU", "a CPU that the hypervisor gave to other machines"),
     words("cpu:other", "CPU of others", "a CPU that was full with other work than the two ends"),
 ];
@@ -49,11 +52,14 @@ pub fn long(limit: &str) -> String {
 
 fn text(limit: &str, form: fn(&Words) -> &'static str) -> String {
     let known = LIMITS.iter().find(|words| words.limit == limit);
-    match (known, limit.strip_prefix("cpu:")) {
-        (Some(words), _) => form(words).to_owned(),
-        (None, Some(who)) => format!("CPU of {who}"),
+    if let Some(words) = known {
+        return form(words).to_owned();
+    }
+    match limit.split_once(':') {
+        Some(("cpu", who)) => format!("CPU of {who}"),
+        Some(("cpu_quota", who)) => format!("CPU quota of {who}"),
         // Of a later version.
-        (None, None) => limit.replace('_', " "),
+        _ => limit.replace('_', " "),
     }
 }
 
@@ -76,6 +82,9 @@ mod tests {
             texts("CPU of client-sidecar", "CPU of client-sidecar")
         );
         assert_eq!(forms("cpu:shared").0, "shared CPU");
+        let quota = texts("server CPU quota", "the CPU quota of the server");
+        assert_eq!(forms("cpu_quota:server"), quota);
+        assert_eq!(forms("cpu_quota:gateway").1, "CPU quota of gateway");
         let stolen = texts("stolen CPU", "a CPU that the hypervisor gave to other machines");
         assert_eq!(forms("steal"), stolen);
         assert_eq!(forms("of_tomorrow"), texts("of tomorrow", "of tomorrow"));

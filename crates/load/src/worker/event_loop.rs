@@ -2,6 +2,7 @@
 
 mod dispatch;
 mod slot;
+mod stalls;
 #[cfg(test)]
 mod tests;
 mod timers;
@@ -26,6 +27,7 @@ use crate::worker::hand_over::HandOver;
 use crate::worker::inbox::{AcceptedFlow, Inbox};
 use crate::worker::readiness::Readiness;
 use slot::{NEVER, Slot, SlotState, Timer};
+use stalls::Stalls;
 
 /// Operations that one flow may do in a row before the others get their turn.
 const TURN: u32 = 16;
@@ -94,6 +96,8 @@ pub(crate) struct EventLoop<F> {
     /// Slots that had their turn and could go on at once.
     turns: Vec<usize>,
     arrivals: Option<Arrivals>,
+    /// Of the answers, where arrivals have a schedule.
+    stalls: Stalls,
     started: bool,
     finished: bool,
     /// Visits that are over.
@@ -127,6 +131,7 @@ impl<F: Flow> EventLoop<F> {
             deadlines: BinaryHeap::new(),
             turns: Vec::new(),
             arrivals: None,
+            stalls: Stalls::default(),
             started: false,
             finished: false,
             // A thread that starts in a later visit has nothing to hand over of earlier ones.
@@ -167,6 +172,9 @@ impl<F: Flow> EventLoop<F> {
             if let Some(inbox) = inbox {
                 self.take_in(engine, inbox, now)?;
             }
+            if self.arrivals.is_some() {
+                self.stalls.look(now, self.live > self.resting.len());
+            }
             self.follow_window(engine, now)?;
             self.open_some(engine, now)?;
             self.assign_arrivals(engine, now)?;
@@ -175,7 +183,11 @@ impl<F: Flow> EventLoop<F> {
             if self.live == 0 && inbox.is_none_or(Inbox::closed) {
                 return Ok(());
             }
-            engine.wait(self.next_work(now), &mut ready)?;
+            let until = self.next_work(now);
+            if self.arrivals.is_some() {
+                self.stalls.sleep(clock::now(), until);
+            }
+            engine.wait(until, &mut ready)?;
             std::mem::swap(&mut self.turns, &mut turns);
             for slot in ready.drain(..) {
                 // One turn each: a slot that was named while it is queued gets it below.
@@ -334,6 +346,9 @@ impl<F: Flow> EventLoop<F> {
                             && let Some(socket) = &entry.socket
                         {
                             self.setup.show(entry.number, socket);
+                        }
+                        if self.arrivals.is_some() && matches!(event, Event::Received(_)) {
+                            self.stalls.hear(now);
                         }
                         op = entry.flow.on(event, now, &mut self.recorder);
                         if let Some(throttle) = &self.setup.throttle

@@ -116,6 +116,10 @@ pub(crate) fn exchanges_at_once(figures: &mut Figures, trial: &TrialReports<'_>,
             figures.metric("completed_per_s", self::per_s(client, Counter::Completed));
         }
         figures.metric("queued", drained(Counter::Queued) as f64);
+        let behind_stall = drained(Counter::BehindStall);
+        if behind_stall > 0 {
+            figures.metric("behind_stall", behind_stall as f64);
+        }
         let unsent = drained(Counter::Unsent);
         figures.metric("unsent", unsent as f64);
         if unsent > 0 {

@@ -137,6 +137,7 @@ impl TypedWorkload for Params {
             "retransmitted_bytes",
             "retransmitted_segments",
             "intended_per_s",
+            "queued",
             "unsent",
             "late",
         ];
@@ -250,6 +251,7 @@ fn schedule_kept(out: &mut Figures, server: &EndReport) {
         (of(Counter::Intended), of(Counter::Unsent), of(Counter::Counted));
     let late = server.extra.get(LATE_MESSAGES).copied().unwrap_or(0.0);
     out.metric("intended_per_s", intended as f64 / figures::seconds(server));
+    out.metric("queued", of(Counter::Queued) as f64);
     out.metric("unsent", unsent as f64);
     out.metric("late", late);
     if unsent > 0 {

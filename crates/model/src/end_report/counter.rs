@@ -39,8 +39,12 @@ counters! {
     Accepted => "accepted",
     /// Of these, flows that have ended.
     Ended => "ended",
-    /// Open loop: arrivals that came due while every connection was busy, and had to wait.
+    /// Open loop: arrivals that came due while every connection was busy, and had to wait. Of
+    /// messages: those that waited for others before them, or for room.
     Queued => "queued",
+    /// Open loop: arrivals that found a connection free, and the worker late: it took in the
+    /// answers that a stall had held back.
+    BehindStall => "behind_stall",
     /// Open loop: arrivals that were still unsent when the trial ended.
     Unsent => "unsent",
     /// Arrivals the schedule asked for inside the window.

@@ -148,6 +148,7 @@ impl<F: Flow> EventLoop<F> {
         // Since when a flow has been free. Where this worker comes late, all that came due
         // meanwhile waited for the worker, however few flows there are now for so many.
         let free_since = self.free_since();
+        let is_behind = self.stalls.is_behind(now);
         if let Some(arrivals) = &mut self.arrivals {
             let late = arrivals.next().saturating_add(LATE_NS) < now;
             while arrivals.next() <= now && arrivals.next() < end {
@@ -161,6 +162,8 @@ impl<F: Flow> EventLoop<F> {
                 let free = self.resting.len() + self.awaiting_now;
                 if measured && (busy || !late && self.backlog.len() >= free) {
                     self.recorder.count(Counter::Queued, 1);
+                } else if measured && late && is_behind {
+                    self.recorder.count(Counter::BehindStall, 1);
                 }
                 self.backlog.push_back(intended);
             }

@@ -416,3 +416,82 @@ fn what_a_late_worker_finds_due_did_not_wait_for_a_connection() {
     let (queued, awake) = open_loop(|_, now| now, woken);
     assert!(queued <= awake, "{queued} queued, {awake} due while the worker was awake");
 }
+
+/// An open loop of one arrival a ms for 100 ms, for which there are flows enough. An answer comes
+/// with the sleep after its request, but none in the first `stall` ns, and it takes 0.3 ms to take
+/// it in. Sleeps end when `woken` says. How many arrivals counted as queued, and how many as behind
+/// a stall.
+fn many_flows(stall: Nanos, woken: impl Fn(Nanos, Nanos) -> Nanos) -> (u64, u64) {
+    const FLOWS: usize = 128;
+    let window = Arc::new(Window::default());
+    let start = clock::now() + 20 * MS;
+    window.open(start, start, start + 100 * MS);
+    let sleeps = AtomicU64::new(0);
+    let mut asked_in = vec![0; FLOWS];
+    let mut engine = Script {
+        attempt: Some(Box::new(|slot, io| {
+            let (now, slept) = (clock::now(), sleeps.load(Ordering::Relaxed));
+            if !matches!(io, IoOp::Recv(_)) {
+                asked_in[slot] = slept;
+                return Attempt::Now(Event::Sent(1));
+            }
+            if asked_in[slot] == slept || now < start + stall {
+                return Attempt::Later;
+            }
+            while clock::now() < now + MS * 3 / 10 {
+                std::hint::spin_loop();
+            }
+            Attempt::Now(Event::Received(b"x"))
+        })),
+        wait: Some(Box::new(|waits, left, ready| {
+            if left > 0 {
+                clock::sleep_until(woken(start, clock::now()));
+            }
+            sleeps.store(waits, Ordering::Relaxed);
+            ready.extend(0..FLOWS);
+        })),
+        ..Script::default()
+    };
+    let flows = (0..FLOWS).map(|_| {
+        flow(|event, _| match event {
+            "Go" => Op::SendFill(1),
+            "Sent" => Op::Recv(1),
+            "Finish" => Op::End,
+            _ => Op::Rest,
+        })
+    });
+    let mut event_loop = event_loop(&window, flows);
+    let schedule = hopbench_model::Schedule::Rate(1000.0);
+    event_loop.setup.arrivals = Some(Box::new(move |_| {
+        Arrivals::new(schedule, ClientNumber::ALONE, (0, 1), start, 0).unwrap()
+    }));
+    event_loop.setup.grace = 10_000 * MS;
+    let live = Arc::new(Live::default());
+    event_loop.recorder = Recorder::new(Arc::clone(&window), Arc::clone(&live), true);
+    assert_eq!(event_loop.run(&mut engine, None).1, None);
+    let counts = live.counts();
+    assert_eq!([Counter::Intended, Counter::Unsent].map(|c| counts.of(c)), [100, 0]);
+    (counts.of(Counter::Queued), counts.of(Counter::BehindStall))
+}
+
+#[test]
+fn what_comes_due_while_held_back_answers_are_taken_in_did_not_wait_for_the_worker() {
+    // 40 answers take 12 ms together. A machine that has no CPU for the worker while they are held
+    // back makes the silence unsure; one time of ten it has one.
+    let seen = (0..10).find(|_| {
+        let (queued, behind) = many_flows(40 * MS, in_time);
+        assert_eq!(queued, 0, "there always was a flow that rested");
+        (5..60).contains(&behind)
+    });
+    assert!(seen.is_some(), "a burst of answers was never seen as one");
+}
+
+#[test]
+fn what_a_worker_finds_due_that_slept_too_long_is_behind_no_stall() {
+    // It sleeps for 30 ms too long, and all answers come meanwhile.
+    let woken = |start: Nanos, now: Nanos| {
+        let is_long = (start + 40 * MS..start + 50 * MS).contains(&now);
+        if is_long { start + 70 * MS } else { now }
+    };
+    assert_eq!(many_flows(0, woken), (0, 0));
+}

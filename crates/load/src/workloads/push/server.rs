@@ -31,6 +31,12 @@ pub(super) struct PushServer {
     /// Number of the message that is under way or next.
     number: u64,
     intended: Nanos,
+    /// When the message under way was begun.
+    began: Nanos,
+    /// Since when one message follows the other at once; `None`: there was a pause.
+    busy_since: Option<Nanos>,
+    /// Whether the message under way waited for those before it, or for room in the socket.
+    is_queued: bool,
     /// The start of the message under way.
     head: Box<[u8]>,
     /// Bytes of the message under way that were sent.
@@ -62,6 +68,9 @@ impl PushServer {
             origin: 0,
             number: 0,
             intended: 0,
+            began: 0,
+            busy_since: None,
+            is_queued: false,
             head: filler(size.min(HEAD)).as_ref().into(),
             sent: 0,
             state: State::Resting,
@@ -100,6 +109,10 @@ impl PushServer {
         if out.window().holds(self.intended) {
             out.count(Counter::Intended, 1);
         }
+        // What came due before that waited for this worker, and not for the connection.
+        self.is_queued = self.busy_since.is_some_and(|since| since <= self.intended);
+        self.busy_since.get_or_insert(now);
+        self.began = now;
         self.head[..8].copy_from_slice(&self.number.to_le_bytes());
         self.head[8..HEADER].copy_from_slice(&self.intended.to_le_bytes());
         self.sent = 0;
@@ -112,6 +125,10 @@ impl PushServer {
         if self.sent == 0 {
             let late = now.saturating_sub(self.intended);
             out.latency(LatencyKind::Lateness, self.intended, late);
+            self.is_queued |= now.saturating_sub(self.began) > LATE;
+            if self.is_queued && out.window().holds(self.intended) {
+                out.count(Counter::Queued, 1);
+            }
             if late > LATE && out.window().holds(self.intended) {
                 self.late += 1;
             }
@@ -168,7 +185,10 @@ impl Flow for PushServer {
                 self.origin = out.window().load_start().saturating_add(self.phase);
                 self.next(now, out)
             }
-            Event::Timer => self.next(now, out),
+            Event::Timer => {
+                self.busy_since = None;
+                self.next(now, out)
+            }
             Event::Sent(n) => self.on_sent(n, now, out),
             Event::Finish => self.finish(out),
             // The client closes when it has read everything.

@@ -108,10 +108,28 @@ fn a_slow_connection_makes_messages_late_and_skips_none() {
     flow.closing(&mut out);
     // 95 ms late themselves, 85, 75 ... 5 ms those behind.
     assert_eq!(out.tallies().2.get(LATE_MESSAGES), Some(&10.0));
+    assert_eq!(of(&live, Counter::Queued), 10, "the connection was full");
     let [(100, 1, max)] = samples(&out, LatencyKind::Lateness)[..] else {
         panic!("{:?}", samples(&out, LatencyKind::Lateness))
     };
     assert_eq!(max, 95 * MS);
+}
+
+#[test]
+fn what_a_late_worker_sends_did_not_wait_for_its_connection() {
+    let (mut out, live) = recorder();
+    let mut flow = PushServer::new(100, 10.0 * MS as f64, 0);
+    assert!(matches!(flow.on(Event::Go { intended: SECOND }, SECOND, &mut out), Op::Send));
+    assert!(matches!(flow.on(Event::Sent(100), SECOND + 1, &mut out), Op::Wait(_)));
+    // The next one is due at 1010 ms, and the worker wakes up at 1200 ms.
+    let mut now = SECOND + 200 * MS;
+    let mut op = flow.on(Event::Timer, now, &mut out);
+    while matches!(op, Op::Send) {
+        now += 1;
+        op = flow.on(Event::Sent(100), now, &mut out);
+    }
+    // Those of the window, 1100 to 1200 ms.
+    assert_eq!((of(&live, Counter::Intended), of(&live, Counter::Queued)), (11, 0));
 }
 
 #[test]

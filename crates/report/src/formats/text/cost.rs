@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hopbench_model::{NodeCost, Record, Unit};
 
 use super::page::Page;
-use crate::number::{bit_rate, by_name, bytes, cores, per_s, plain, share, time_ns};
+use crate::number::{bit_rate, by_name, bytes, cores, counted, per_s, plain, share, time_ns};
 
 /// Less CPU time than this, s, is a few of the kernel's ticks of 10 ms. It is no ground for a
 /// figure of one unit of work.
@@ -87,12 +87,22 @@ fn process_text(
             "max_rss_bytes" if process.contains_key("rss_bytes") => {}
             "max_rss_bytes" => parts.push(format!("{} resident at most", bytes(*value))),
             "rss_bytes" => parts.push(format!("{} resident", bytes(*value))),
+            "throttled_ratio" | "throttled_times" => {}
             name if name.starts_with("nic_") => {}
             name => parts.push(format!("{} {}", name.replace('_', " "), by_name(name, *value))),
         }
     }
+    parts.extend(stopped_text(process));
     parts.extend(nic_text(process));
     parts.join(", ")
+}
+
+/// `stopped by a CPU quota 12 times, for 38 % of the window`.
+fn stopped_text(process: &BTreeMap<String, f64>) -> Option<String> {
+    let figure = |name: &str| process.get(&format!("throttled_{name}")).copied();
+    let (times, ratio) = (figure("times").filter(|times| *times > 0.0)?, figure("ratio")?);
+    let times = counted(times as u64, "time", "times");
+    Some(format!("stopped by a CPU quota {times}, for {} of the window", share(ratio)))
 }
 
 /// `NIC received 1.21 Gbit/s in 104000 packets/s, sent ...`.
@@ -194,5 +204,16 @@ mod tests {
             "NIC received 8.000 Mbit/s in 2.000 M packets/s, sent 24.00 Mbit/s in 4.000 M packets/s"
         );
         assert_eq!(text(&["rx_bytes", "tx_bytes"]), "");
+    }
+
+    #[test]
+    fn a_quota_is_told_where_it_stopped_something() {
+        let text = |ratio: f64, times: f64| {
+            let figures = [("throttled_ratio", ratio), ("throttled_times", times)];
+            process_text(&figures.map(|(name, value)| (name.to_owned(), value)).into(), 1.0, None)
+        };
+        assert_eq!(text(0.38, 12.0), "stopped by a CPU quota 12 times, for 38 % of the window");
+        assert_eq!(text(0.02, 1.0), "stopped by a CPU quota 1 time, for 2 % of the window");
+        assert_eq!(text(0.0, 0.0), "");
     }
 }

@@ -62,6 +62,7 @@ pub(super) fn schedule(page: &mut Page, figures: &mut Figures<'_>) {
             }),
             figures.phrase("completed_per_s", "completed in the window"),
             figures.phrase("queued", "had to wait"),
+            figures.phrase("behind_stall", "late behind a stall of the answers"),
             figures.phrase("late", "sent late"),
             figures.phrase("unsent", "never sent"),
         ],

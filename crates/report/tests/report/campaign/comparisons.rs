@@ -438,6 +438,18 @@ fn what_the_kernel_miscounts_is_said_once() {
 }
 
 #[test]
+fn a_cpu_quota_of_a_lab_is_a_note() {
+    let noted = |quota: &str| {
+        let mut made = made(&[(8e9, 4e9), (8e9, 4e9)]);
+        made.run.environment.insert("cgroup_cpu_limit_cores".to_owned(), quota.to_owned());
+        summary(&made).run.notes
+    };
+    assert_eq!(noted("8"), Vec::<String>::new(), "as many as there are CPUs");
+    let notes = noted("1.3");
+    assert!(notes[0].starts_with("a CPU quota gave the run 1.3 of 8 CPUs. "), "{notes:?}");
+}
+
+#[test]
 fn what_trials_say_of_their_figures_stands_in_the_details() {
     let mut made = fixture::quickstart(2);
     for record in made.records.iter_mut().filter(|record| record.workload == "throughput") {
