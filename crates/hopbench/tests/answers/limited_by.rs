@@ -1,5 +1,6 @@
 //! Tests of `limited_by` where the culprit is known and real: a generator that is stopped, a server
-//! that nobody meters. Shares and orders only; no time is asserted that the machine could change.
+//! that is stopped, a server that nobody meters. Shares and orders only; no time is asserted that
+//! the machine could change.
 
 use std::thread;
 
@@ -8,6 +9,7 @@ use hopbench_sys::clock;
 
 use crate::lab::namespace::inside;
 use crate::lab::pair::B;
+use crate::lab::process::signal;
 use crate::lab::program::Running;
 use crate::lab::records::{metric, one};
 use crate::lab::{Agent, Pair, Turn, program};
@@ -56,6 +58,46 @@ fn a_generator_that_stalls_is_no_lack_of_connections() {
         }
     }
     panic!("{shares:?} of the requests are said to have waited for a connection");
+}
+
+/// The record of a client whose server is stopped for 100 of every 300 ms, in which 100 requests
+/// come due. All 16 connections are soon busy then.
+fn beside_a_stopped_server(url: &str, server: u32) -> Record {
+    let arguments =
+        ["http", url, "--json", "--rate", "1000", "-t", "2s", "--warmup", "200ms", "-c", "16"];
+    let mut client = Running::start(&mut program(&arguments));
+    // Far more rounds than it lives.
+    for _ in 0..100 {
+        sleep_ms(200);
+        if !client.runs() {
+            break;
+        }
+        signal(server, "STOP");
+        sleep_ms(100);
+        signal(server, "CONT");
+    }
+    one(&client.finish())
+}
+
+#[test]
+fn a_server_that_stands_still_is_no_late_generator() {
+    let _turn = Turn::alone();
+    let agent = Agent::insecure(&["--http"]);
+    let url = format!("http://{}/?size=100", agent.target());
+    let mut told = Vec::new();
+    // A machine without a CPU for the client makes it late as well; one time of three it has one.
+    while told.len() < 3 {
+        let record = beside_a_stopped_server(&url, agent.pid());
+        let intended = metric(&record, "intended_per_s") * record.window_s;
+        assert!(metric(&record, "queued") > 0.1 * intended, "{:?}", record.metrics);
+        let warning =
+            record.warnings.iter().find(|warning| warning.kind == WarningKind::GeneratorLimited);
+        match warning {
+            None if record.limited_by != "generator" => return,
+            _ => told.push((record.limited_by, warning.map(|warning| warning.detail.clone()))),
+        }
+    }
+    panic!("{told:?}");
 }
 
 /// Four connections of 20 ms an exchange can do 200 a second.

@@ -13,6 +13,7 @@ mod noise;
 mod peers;
 mod profiles;
 mod protocols;
+mod quota;
 mod searches;
 mod sets;
 mod subjects;
