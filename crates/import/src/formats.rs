@@ -1,17 +1,8 @@
-//! The formats of tools: one file each, and one line in `FORMATS`. A format is found by the content
-//! of a file.
+//! The formats of tools: one file each in `json/` or `text/`, and one line in `FORMATS` of `json.rs`
+//! or `text.rs`. A format is found by the content of a file.
 
-mod fortio;
-mod h2load;
-mod hey;
-mod iperf3;
-mod k6;
-mod oha;
-mod ping;
-mod qperf;
-mod sockperf;
-mod wrk;
-mod wrk2;
+mod json;
+mod text;
 
 use hopbench_model::{Problem, printable};
 use serde_json::Value;
@@ -19,54 +10,10 @@ use serde_json::Value;
 use crate::reading::{Json, Text, plain};
 use crate::stated::Stated;
 
-/// Every format, in the order in which they are tried.
-const FORMATS: &[Format] = &[
-    json("iperf3", iperf3::is_it, iperf3::read),
-    json("fortio", fortio::is_it, fortio::read),
-    json("oha", oha::is_it, oha::read),
-    json("k6", k6::is_it, k6::read),
-    // Where wrk2 says that it is one, wrk would be wrong.
-    text("wrk2", wrk2::is_it, wrk2::read),
-    text("wrk", wrk::is_it, wrk::read),
-    text("hey", hey::is_it, hey::read),
-    text("h2load", h2load::is_it, h2load::read),
-    text("sockperf", sockperf::is_it, sockperf::read),
-    text("qperf", qperf::is_it, qperf::read),
-    text("ping", ping::is_it, ping::read),
-];
-
-/// A format.
-struct Format {
-    /// The tool's name.
-    tool: &'static str,
-    reader: Reader,
-}
-
-/// How a format is known, and how it is read.
-enum Reader {
-    Json(fn(&Json<'_>) -> bool, fn(&Json<'_>) -> Result<Stated, Problem>),
-    Text(fn(&Text<'_>) -> bool, fn(&Text<'_>) -> Result<Stated, Problem>),
-}
-
-const fn json(
-    tool: &'static str,
-    is_it: fn(&Json<'_>) -> bool,
-    read: fn(&Json<'_>) -> Result<Stated, Problem>,
-) -> Format {
-    Format { tool, reader: Reader::Json(is_it, read) }
-}
-
-const fn text(
-    tool: &'static str,
-    is_it: fn(&Text<'_>) -> bool,
-    read: fn(&Text<'_>) -> Result<Stated, Problem>,
-) -> Format {
-    Format { tool, reader: Reader::Text(is_it, read) }
-}
-
 /// The names of the tools whose files are read.
 pub fn tools() -> impl Iterator<Item = &'static str> {
-    FORMATS.iter().map(|format| format.tool)
+    let of_json = json::FORMATS.iter().map(|format| format.tool);
+    of_json.chain(text::FORMATS.iter().map(|format| format.tool))
 }
 
 /// Reads a file: the tool that wrote it, and what it states. `tool`: it is of this one, whatever it
@@ -77,25 +24,24 @@ pub(crate) fn read(
     tool: Option<&str>,
 ) -> Result<(&'static str, Stated), Problem> {
     let content = plain(content.trim_start_matches('\u{feff}'));
-    let asked = || FORMATS.iter().filter(|format| tool.is_none_or(|tool| format.tool == tool));
     if content.trim_start().starts_with(['{', '[']) {
         let root: Value = serde_json::from_str(&content).map_err(|error| broken(file, &error))?;
-        let json = Json::new(file, &root);
-        for format in asked() {
-            if let Reader::Json(is_it, read) = format.reader
-                && (tool.is_some() || is_it(&json))
-            {
-                return Ok((format.tool, read(&json)?));
-            }
+        let fields = Json::new(file, &root);
+        let found = json::FORMATS.iter().find(|format| match tool {
+            Some(tool) => format.tool == tool,
+            None => (format.is_it)(&fields),
+        });
+        if let Some(format) = found {
+            return Ok((format.tool, (format.read)(&fields)?));
         }
     } else {
-        let text = Text::new(file, &content);
-        for format in asked() {
-            if let Reader::Text(is_it, read) = format.reader
-                && (tool.is_some() || is_it(&text))
-            {
-                return Ok((format.tool, read(&text)?));
-            }
+        let lines = Text::new(file, &content);
+        let found = text::FORMATS.iter().find(|format| match tool {
+            Some(tool) => format.tool == tool,
+            None => (format.is_it)(&lines),
+        });
+        if let Some(format) = found {
+            return Ok((format.tool, (format.read)(&lines)?));
         }
     }
     Err(unknown(file, &content, tool))

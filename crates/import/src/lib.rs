@@ -11,8 +11,9 @@
 //! A record has what its file states, and nothing else. It has no proof, and the kind of its
 //! workload begins with `imported-` (`hopbench_model::WorkloadKind::is_imported`).
 //!
-//! To add a tool: one file in `formats/` and one line in `FORMATS` (`formats.rs`). Modules use
-//! those below them only: `output`; `formats`; `stated`; `kinds`, `reading`.
+//! To add a tool: one file in `formats/json/` or `formats/text/`, and one line in `FORMATS`
+//! (`formats/json.rs` or `formats/text.rs`). Modules use those below them only: `output`;
+//! `formats`; `stated`; `kinds`, `reading`.
 
 mod formats;
 mod kinds;

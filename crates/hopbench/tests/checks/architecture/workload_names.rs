@@ -9,8 +9,8 @@ const MOST_FILES: usize = 5;
 /// Files in which such a word is something else: a protocol, a scheme, a parameter, a key, a
 /// message, a tool of others.
 const OTHER_WORDS: &[&str] = &[
-    "import/src/formats.rs",
-    "import/src/formats/qperf.rs",
+    "import/src/formats/text.rs",
+    "import/src/formats/text/qperf.rs",
     "kube/src/mesh/on_nodes/cilium.rs",
     "kube/src/objects/pod.rs",
     "kube/src/objects/service/ingress.rs",
