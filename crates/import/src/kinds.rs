@@ -11,6 +11,8 @@ pub(crate) enum TestKind {
     Datagrams,
     /// Messages that wait for the answers to those before.
     Exchanges,
+    /// The same with a new connection for each.
+    Connections,
     /// ICMP echoes.
     Echoes,
     /// Requests as fast as they are answered.
@@ -28,6 +30,7 @@ impl TestKind {
             Self::Stream => "imported-stream",
             Self::Datagrams => "imported-udp",
             Self::Exchanges => "imported-rr",
+            Self::Connections => "imported-crr",
             Self::Echoes => "imported-ping",
             Self::Http => "imported-http",
             Self::PacedHttp => "imported-http-paced",
@@ -65,6 +68,7 @@ impl TestKind {
             Self::Stream => of(Transport::Tcp, Pattern::OneWay, Unit::Bits, false),
             Self::Datagrams => of(Transport::Udp, Pattern::OneWay, Unit::Packets, false),
             Self::Exchanges => of(Transport::Tcp, Pattern::Exchanges, Unit::Requests, true),
+            Self::Connections => of(Transport::Tcp, Pattern::Exchanges, Unit::Connections, true),
             Self::Echoes => of(Transport::Icmp, Pattern::Probes, Unit::Echoes, false),
             _ => of(Transport::Http, Pattern::Exchanges, Unit::Requests, true),
         }
@@ -77,8 +81,11 @@ mod tests {
 
     #[test]
     fn every_kind_is_one_of_another_tool() {
-        use TestKind::{Datagrams, Echoes, Exchanges, Http, OpenHttp, PacedHttp, Stream};
-        for kind in [Stream, Datagrams, Exchanges, Echoes, Http, PacedHttp, OpenHttp] {
+        use TestKind::{
+            Connections, Datagrams, Echoes, Exchanges, Http, OpenHttp, PacedHttp, Stream,
+        };
+        let of_packets = [Stream, Datagrams, Exchanges, Connections, Echoes];
+        for kind in of_packets.into_iter().chain([Http, PacedHttp, OpenHttp]) {
             assert!(WorkloadKind::is_imported(kind.name()), "{kind:?}");
         }
     }

@@ -108,6 +108,9 @@ const KINDS: &[Kind] = &[
     kind("imported-rr", None, figures![
         EXCHANGE_P50, EXCHANGE_P99, EXCHANGE_MEAN, EXCHANGES, LOST
     ], 2, Some("service_ns")),
+    kind("imported-crr", None, figures![
+        CONNECTIONS, SERVICE_P50, SERVICE_P99, SERVICE_MEAN
+    ], 3, Some("service_ns")),
     kind("imported-ping", None, figures![
         RTT_P50, RTT_MEAN, RTT_MIN, RTT_MAX, LOST
     ], 1, Some("service_ns")),
@@ -384,6 +387,7 @@ mod tests {
         assert_eq!(of("udp", Offered).figures[0].name, "received_packets_per_s");
         assert_eq!(of("later", Most).name, "");
         assert_eq!(of("peer-http-paced", Rate).name, "imported-http-paced");
+        assert_eq!(of("peer-crr", Most).figures[0].name, "connections_per_s");
         assert_eq!(of("peer-later", Most).name, "");
     }
 
