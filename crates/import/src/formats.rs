@@ -1,5 +1,5 @@
-//! The formats of tools: one file each in `json/` or `text/`, and one line in `FORMATS` of `json.rs`
-//! or `text.rs`. A format is found by the content of a file.
+//! The formats of tools: one file each in `json/` or `text/`, and one line in `FORMATS`, of
+//! `json.rs` or of `text.rs`. A format is found by the content of a file.
 
 mod json;
 mod text;

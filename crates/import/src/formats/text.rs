@@ -2,6 +2,7 @@
 
 mod h2load;
 mod hey;
+mod netperf;
 mod ping;
 mod qperf;
 mod sockperf;
@@ -22,6 +23,7 @@ pub(super) const FORMATS: &[Format] = &[
     format("h2load", h2load::is_it, h2load::read),
     format("sockperf", sockperf::is_it, sockperf::read),
     format("qperf", qperf::is_it, qperf::read),
+    format("netperf", netperf::is_it, netperf::read),
     format("ping", ping::is_it, ping::read),
 ];
 

@@ -71,6 +71,14 @@ impl<'a> Text<'a> {
         }
     }
 
+    /// Refuses a last line without its end: a number in it may be cut off.
+    pub(crate) fn whole(&self) -> Result<(), Problem> {
+        match self.lines().last().filter(|_| !self.text.ends_with('\n')) {
+            Some(last) => Err(self.wrong(last, "a line with an end; the file may be cut off")),
+            None => Ok(()),
+        }
+    }
+
     /// A value that was read from a line, or the problem with the line.
     pub(crate) fn value<T>(
         &self,
@@ -128,6 +136,9 @@ mod tests {
         );
         let missing = text.needed_field("rate:").unwrap_err().to_string();
         assert!(missing.starts_with("a.txt line 3: found `the end of the file`, expected"));
+        assert_eq!((text.whole(), Text::new("a.txt", "").whole()), (Ok(()), Ok(())));
+        let cut = Text::new("a.txt", "head\nrate: 12").whole().unwrap_err().to_string();
+        assert!(cut.starts_with("a.txt line 2: found `rate: 12`, expected a line with an end"));
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod bulk;
 mod cells;
 mod echoes;
 mod http;
+mod netperf;
 mod refused;
 mod summaries;
 

@@ -35,7 +35,7 @@ impl Subcommand for Import {
             .about("Makes a results folder of files that other tools wrote")
             .after_help(
                 "The JSON of iperf3 -J, fortio, oha and k6 is read, and the text of wrk, wrk2,\n\
-                 hey, h2load, qperf, sockperf and ping. A file has one result. Results are\n\
+                 hey, h2load, qperf, netperf, sockperf and ping. A file has one result. Results are\n\
                  marked as imported, not proved.\n\
                  NAME is the path that a file is about: without it, the file's name without its\n\
                  ending. Files of one path and one kind of test are rounds, in their order.\n\
