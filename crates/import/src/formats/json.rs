@@ -3,6 +3,7 @@
 mod fortio;
 mod iperf3;
 mod k6;
+mod nighthawk;
 mod oha;
 
 use hopbench_model::Problem;
@@ -16,6 +17,7 @@ pub(super) const FORMATS: &[Format] = &[
     format("fortio", fortio::is_it, fortio::read),
     format("oha", oha::is_it, oha::read),
     format("k6", k6::is_it, k6::read),
+    format("nighthawk", nighthawk::is_it, nighthawk::read),
 ];
 
 /// A format.

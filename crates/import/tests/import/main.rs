@@ -6,6 +6,7 @@ mod cells;
 mod echoes;
 mod http;
 mod netperf;
+mod nighthawk;
 mod refused;
 mod summaries;
 

@@ -34,9 +34,9 @@ impl Subcommand for Import {
         Command::new("import")
             .about("Makes a results folder of files that other tools wrote")
             .after_help(
-                "The JSON of iperf3 -J, fortio, oha and k6 is read, and the text of wrk, wrk2,\n\
-                 hey, h2load, qperf, netperf, sockperf and ping. A file has one result. Results are\n\
-                 marked as imported, not proved.\n\
+                "The JSON of iperf3 -J, fortio, oha, k6 and Nighthawk is read, and the text of\n\
+                 wrk, wrk2, hey, h2load, qperf, netperf, sockperf and ping. A file has one\n\
+                 result. Results are marked as imported, not proved.\n\
                  NAME is the path that a file is about: without it, the file's name without its\n\
                  ending. Files of one path and one kind of test are rounds, in their order.\n\
                  `hopbench report` and `hopbench compare` take the folder. It has what the files\n\
