@@ -283,6 +283,11 @@ impl Job {
         self.sizes().filter(|sizes| sizes.values().len() == 1).map(|sizes| sizes.first())
     }
 
+    /// Bytes of an answer, where a parameter says them; it is as long as the request otherwise.
+    pub fn response(&self) -> Option<Bytes> {
+        Bytes::deserialize(self.params.get("response")?).ok()
+    }
+
     /// The same with one size.
     pub fn with_size(&self, size: Bytes) -> Self {
         let mut job = self.clone();
@@ -453,6 +458,9 @@ mod tests {
         );
         assert_eq!(two.with_size(Bytes(1024)), one);
         assert_eq!(fixture::job("http", serde_json::json!({})).sizes(), None);
+        let answer = |params| fixture::job("rr", params).response();
+        assert_eq!(answer(serde_json::json!({"response": "16B"})), Some(Bytes(16)));
+        assert_eq!(answer(serde_json::json!({"size": "1B", "response": null})), None);
     }
 
     #[test]

@@ -15,10 +15,17 @@ pub fn of_point(point: &Point) -> Option<&'static PeerTool> {
     peer(&point.peer.as_ref()?.tool)
 }
 
+/// The program that the tool of a point starts as its server on this path; `None`: it starts none.
+pub fn server_program(path: &Path, point: &Point) -> Option<&'static str> {
+    match sketch(of_point(point)?, path, point).ok()?.server {
+        Server::Tool(program, _) => Some(program),
+        Server::There | Server::Ours(_) => None,
+    }
+}
+
 /// Whether the tool of a point starts a server of its own on this path.
 pub fn brings_server(path: &Path, point: &Point) -> bool {
-    let commands = of_point(point).and_then(|tool| sketch(tool, path, point).ok());
-    commands.is_some_and(|commands| matches!(commands.server, Server::Tool(_)))
+    server_program(path, point).is_some()
 }
 
 /// Why the tool of a point cannot measure on this path, and what to do about it. `None` if it can,
@@ -96,13 +103,18 @@ mod tests {
         let six = Path { family: Some(IpFamily::Ipv6), ..plain() };
         assert_eq!(why(&six, "qperf", "rr"), "qperf: it speaks IPv4 only");
         let service = Path { via: Via::ClusterIp, ..plain() };
-        assert!(why(&service, "qperf", "rr").contains("no Service leads to (cluster-ip)"));
+        for tool in ["qperf", "netperf"] {
+            let why = why(&service, tool, "rr");
+            assert!(why.contains("no Service leads to (cluster-ip)"), "{why}");
+        }
     }
 
     #[test]
     fn some_tools_bring_their_server() {
         let brings = |tool, kind| brings_server(&fixture::path("p"), &point(tool, kind));
         assert!(brings("iperf3", "stream") && brings("sockperf", "rr"));
+        let netperf = point("netperf", "crr");
+        assert_eq!(server_program(&fixture::path("p"), &netperf), Some("netserver"));
         assert!(!brings("wrk", "http") && !brings("ping", "ping"));
         assert!(!brings("iperf3", "rr"), "it cannot measure that");
         let ours = Point { peer: None, ..point("iperf3", "stream") };

@@ -63,8 +63,8 @@ pub struct Commands {
 pub enum Server {
     /// None: the kernel answers, or a server program that the testbed has started.
     There,
-    /// The tool itself, with these arguments.
-    Tool(String),
+    /// A program of the tool, by its name, with these arguments.
+    Tool(&'static str, String),
     /// hopbench, with these arguments.
     Ours(String),
 }
@@ -225,6 +225,16 @@ impl Task<'_> {
         }
     }
 
+    /// Refuses more than one datagram with a call.
+    pub(crate) fn one_datagram_a_call(&self) -> Result<(), String> {
+        for key in ["gso", "batch"] {
+            if self.job.params[key].as_u64().unwrap_or(1) > 1 {
+                return Err(format!("it cannot be told `{key}`"));
+            }
+        }
+        Ok(())
+    }
+
     /// Refuses IPv6.
     pub(crate) fn ipv4(&self) -> Result<(), String> {
         if self.target.is_ipv6() { Err("it speaks IPv4 only".to_owned()) } else { Ok(()) }
@@ -255,14 +265,14 @@ pub(crate) mod tests {
         let commands = of(tool, job).unwrap();
         let server = match commands.server {
             Server::There => String::new(),
-            Server::Tool(words) | Server::Ours(words) => words,
+            Server::Tool(_, words) | Server::Ours(words) => words,
         };
         [server, commands.client]
     }
 
     #[test]
     fn every_tool_measures_something_and_says_what_it_does_not() {
-        let kinds = ["stream", "udp", "rr", "ping", "http"];
+        let kinds = ["stream", "udp", "rr", "crr", "ping", "http"];
         let mut measured = 0;
         for tool in PEERS {
             let mut job = fixture::job("", json!({"size": "64B", "rate": null, "every": "1s"}));

@@ -4,6 +4,7 @@ mod fortio;
 mod h2load;
 mod iperf3;
 mod k6;
+mod netperf;
 mod oha;
 mod ping;
 mod qperf;
@@ -17,6 +18,7 @@ pub const PEERS: &[&PeerTool] = &[
     &iperf3::TOOL,
     &qperf::TOOL,
     &sockperf::TOOL,
+    &netperf::TOOL,
     &ping::TOOL,
     &wrk::TOOL,
     &h2load::TOOL,

@@ -31,16 +31,22 @@ workloads:
 /// Whether these programs are there. Where one is not, the test is skipped, or fails where they are
 /// wanted.
 fn have(programs: &[&str]) -> bool {
+    let is_there = found(programs);
+    let wanted = std::env::var("HOPBENCH_REQUIRE_TOOLS").is_ok_and(|value| value == "1");
+    assert!(is_there || !wanted, "HOPBENCH_REQUIRE_TOOLS=1, but not all of {programs:?} are here");
+    is_there
+}
+
+/// Whether these programs are there. Where one is not, the test is skipped.
+fn found(programs: &[&str]) -> bool {
     let folders: Vec<_> = std::env::split_paths(&path()).collect();
     let is_there = |name: &&&str| folders.iter().any(|folder| folder.join(name).is_file());
     let missing: Vec<&&str> = programs.iter().filter(|name| !is_there(name)).collect();
-    if missing.is_empty() {
-        return true;
+    if !missing.is_empty() {
+        let told = format!("\nSKIP {}: {missing:?} are not installed", test_name());
+        let _ = writeln!(std::io::stdout(), "{told}");
     }
-    let wanted = std::env::var("HOPBENCH_REQUIRE_TOOLS").is_ok_and(|value| value == "1");
-    assert!(!wanted, "HOPBENCH_REQUIRE_TOOLS=1, but {missing:?} are not installed");
-    let _ = writeln!(std::io::stdout(), "\nSKIP {}: {missing:?} are not installed", test_name());
-    false
+    missing.is_empty()
 }
 
 fn of<'r>(results: &'r Results, workload: &str) -> Vec<&'r Record> {
@@ -85,6 +91,59 @@ fn iperf3_and_ping_measure_the_same_path() {
         }
         theirs(&results, user);
         reported(&bench, user);
+    }
+}
+
+/// The same link for each test of netperf.
+const NETPERF: &str = "
+name: netperf
+testbed: {lab: {nodes: [a, b], link: 50Mbit}}
+rounds: 2
+warmup: 200ms
+time: 1s
+seed: 3
+paths: {bridge: bridge@a -> bridge@b}
+workloads:
+  bulk: {stream: {direction: from-server}, peer: netperf}
+  echo: {rr: {size: 64B, response: 128B}, peer: netperf}
+  datagrams: {rr: {size: 64B, udp: true}, peer: netperf}
+  connects: {crr: {size: 64B}, peer: netperf}
+  packets: {udp: {size: 1000B, rate: max}, peer: netperf}
+";
+
+/// It is in Debian's non-free section, so no machine has to have it.
+#[test]
+fn netperf_measures_where_it_is_installed() {
+    if !found(&["netperf", "netserver"]) {
+        return;
+    }
+    let Some(_turn) = outside_alone() else {
+        return;
+    };
+    for user in User::all() {
+        let bench = Bench::new(user, NETPERF);
+        let done = bench.run(&[]);
+        assert_eq!(done.code, Some(0), "{user}: {}", done.story());
+        let results = bench.results();
+        assert_eq!(results.run.status, RunStatus::Complete, "{user}");
+        theirs(&results, user);
+        for (workload, figure) in [
+            ("bulk (netperf)", "received_bits_per_s"),
+            ("echo (netperf)", "service_p99_ns"),
+            ("datagrams (netperf)", "service_p99_ns"),
+            ("connects (netperf)", "connections_per_s"),
+            ("packets (netperf)", "received_packets_per_s"),
+        ] {
+            for record in of(&results, workload) {
+                assert!(metric(record, figure) > 0.0, "{user}: {workload}");
+                let server = record.settings["server command"].as_str();
+                assert!(server.starts_with("netserver -D -f "), "{user}: {server}");
+            }
+        }
+        for record in of(&results, "bulk (netperf)") {
+            let share = metric(record, "received_bits_per_s") / LINK;
+            assert!((0.3..1.1).contains(&share), "{user}: {share} of the link");
+        }
     }
 }
 

@@ -56,7 +56,7 @@ impl Lab {
             client: format!("{} {}", tool.name, commands.client),
             server: match commands.server {
                 Server::There => None,
-                Server::Tool(words) => Some(format!("{} {words}", tool.name)),
+                Server::Tool(program, words) => Some(format!("{program} {words}")),
                 Server::Ours(words) => Some(format!("hopbench {words}")),
             },
             output: outcome.output,

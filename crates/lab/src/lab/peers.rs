@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use hopbench_model::{Fault, Path, Point, ServerSpec, Via};
-use hopbench_peer::{PORT, of_point};
+use hopbench_peer::{PORT, of_point, server_program};
 use hopbench_testbed::placement::{Endpoints, PodId};
 
 use super::built::Built;
@@ -42,7 +42,9 @@ pub(super) fn unsupported(path: &Path, point: &Point) -> Option<String> {
         return Some(why);
     }
     let tool = of_point(point)?;
-    let (name, missing) = (tool.name, peers::find(tool).err()?);
+    let programs = [Some(tool.name), server_program(path, point)];
+    let missing = programs.into_iter().flatten().find_map(|name| peers::find(name).err())?;
+    let name = tool.name;
     Some(format!("{name} is missing: {missing} or the folders of system programs; {}", tool.remedy))
 }
 
@@ -77,7 +79,7 @@ mod tests {
 
     #[test]
     fn a_tool_that_is_not_there_is_named_with_its_package() {
-        for tool in PEERS.iter().filter(|tool| peers::find(tool).is_err()) {
+        for tool in PEERS.iter().filter(|tool| peers::find(tool.name).is_err()) {
             let kinds = ["stream", "rr", "ping", "http"];
             let told = kinds.map(|kind| why(&fixture::path("p"), tool.name, kind));
             let missing = told.iter().find(|why| why.contains(" is missing: ")).unwrap();

@@ -95,10 +95,10 @@ pub(crate) fn run(
     ends: &Ends<'_>,
     is_over: &dyn Fn() -> bool,
 ) -> io::Result<Outcome> {
-    let program = find(tool)?;
+    let program = find(tool.name)?;
     let mut server = match &commands.server {
         Server::There => None,
-        Server::Tool(words) => Some(serve(tool, &program, words, ends)?),
+        Server::Tool(name, words) => Some(serve(tool, &find(name)?, words, ends)?),
         Server::Ours(words) => Some(serve(tool, ends.ours, words, ends)?),
     };
     let mut seen: Vec<SeenProcess> =
@@ -115,10 +115,10 @@ pub(crate) fn run(
     Ok(Outcome { output, server_said, started, seen })
 }
 
-/// The program of a tool.
-pub(crate) fn find(tool: &PeerTool) -> io::Result<PathBuf> {
-    let found = tools::find(tool.name);
-    found.ok_or_else(|| io::Error::other(format!("no program `{}` in PATH", tool.name)))
+/// A program of a tool.
+pub(crate) fn find(program: &str) -> io::Result<PathBuf> {
+    let found = tools::find(program);
+    found.ok_or_else(|| io::Error::other(format!("no program `{program}` in PATH")))
 }
 
 /// The version of a tool, in its own words.

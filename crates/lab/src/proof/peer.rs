@@ -48,9 +48,14 @@ fn stated(point: &Point, record: &Record) -> TrialTraffic {
             (packets * size, packets * size)
         }
         (Pattern::Exchanges, _) => {
-            let all = (metric("requests_per_s") * record.window_s * CERTAIN) as u64;
-            let answer = point.server.response_bytes.filter(|_| kind.is_http()).unwrap_or(size);
-            (all.saturating_mul(size), all.saturating_mul(answer))
+            let counted =
+                if kind.connects_for_each() { "connections_per_s" } else { "requests_per_s" };
+            let all = (metric(counted) * record.window_s * CERTAIN) as u64;
+            let answer = match kind.is_http() {
+                true => point.server.response_bytes,
+                false => point.job.response().map(|bytes| bytes.0),
+            };
+            (all.saturating_mul(size), all.saturating_mul(answer.unwrap_or(size)))
         }
     };
     TrialTraffic {
@@ -94,6 +99,10 @@ mod tests {
         assert_eq!(stream("both"), [900_000, 1_800_000, 1]);
         let rate = [("requests_per_s", 100.0), ("received", 7.0)];
         assert_eq!(traffic("rr", json!({"size": "10B"}), &rate), [1800, 1800, 1]);
+        let answers = json!({"size": "10B", "response": "1B"});
+        assert_eq!(traffic("rr", answers, &rate), [1800, 180, 1]);
+        let connections = [("connections_per_s", 100.0)];
+        assert_eq!(traffic("crr", json!({"size": "10B"}), &connections), [1800, 1800, 1]);
         assert_eq!(traffic("http", json!({}), &rate), [0, 180_000, 1]);
         assert_eq!(traffic("ping", json!({"size": "56B"}), &rate), [392, 392, 7]);
         assert_eq!(traffic("rr", json!({"size": "10B"}), &[]), [0, 0, 1], "it stated nothing");

@@ -20,11 +20,7 @@ fn commands(task: &Task<'_>) -> Result<Commands, String> {
     let is_udp = task.is(Transport::Udp, Pattern::OneWay, Unit::Packets);
     if is_udp {
         task.without(&[])?;
-        for key in ["gso", "batch"] {
-            if job.params[key].as_u64().unwrap_or(1) > 1 {
-                return Err(format!("it cannot be told `{key}`"));
-            }
-        }
+        task.one_datagram_a_call()?;
         // 0 is as much as it can send; a rate is that of each flow.
         let per_s = job.rate().zip(job.size()).and_then(|(rate, size)| rate.datagrams_per_s(size));
         let bits = per_s.map_or(0.0, |per_s| per_s * task.size() as f64 * 8.0);
@@ -45,7 +41,7 @@ fn commands(task: &Task<'_>) -> Result<Commands, String> {
     }
     Ok(Commands {
         kind: if is_udp { "peer-udp" } else { "peer-stream" },
-        server: Server::Tool(task.line("-s -1 -p {listen} {family}")),
+        server: Server::Tool(TOOL.name, task.line("-s -1 -p {listen} {family}")),
         client,
         input: "",
         // A Service leads datagrams to the agent.

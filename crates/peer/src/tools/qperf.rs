@@ -31,7 +31,7 @@ fn commands(task: &Task<'_>) -> Result<Commands, String> {
     let client = task.line("{address} -lp {port} -t {seconds} -m {size} -e 5 -vs -vu ") + test;
     Ok(Commands {
         kind,
-        server: Server::Tool(task.line("-lp {listen}")),
+        server: Server::Tool(TOOL.name, task.line("-lp {listen}")),
         client,
         input: "",
         // Beside its own port it takes a free one for the data.

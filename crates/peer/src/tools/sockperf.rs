@@ -31,7 +31,10 @@ fn commands(task: &Task<'_>) -> Result<Commands, String> {
     Ok(Commands {
         kind: "peer-rr",
         // Connections of tools before it may still hold the port.
-        server: Server::Tool(task.line("server --tcp -i {any} -p {listen} --uc-reuseaddr")),
+        server: Server::Tool(
+            TOOL.name,
+            task.line("server --tcp -i {any} -p {listen} --uc-reuseaddr"),
+        ),
         client: task
             .line("ping-pong --full-rtt --tcp -i {address} -p {port} -m {size} -t {seconds}"),
         input: "",

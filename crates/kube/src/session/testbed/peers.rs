@@ -110,7 +110,7 @@ impl Cluster {
             version,
             client: format!("{} {}", tool.name, commands.client),
             server: match commands.server {
-                Server::Tool(words) => Some(format!("{} {words}", tool.name)),
+                Server::Tool(program, words) => Some(format!("{program} {words}")),
                 Server::There | Server::Ours(_) => None,
             },
             output: ran.output,
@@ -155,8 +155,8 @@ async fn run(
     length: Duration,
 ) -> Result<Ran, String> {
     let (mut server, place) = match &commands.server {
-        Server::Tool(words) => {
-            let (process, place) = serve(pods, tool, words, at_server).await?;
+        Server::Tool(program, words) => {
+            let (process, place) = serve(pods, program, words, at_server).await?;
             (Some(process), Some(place))
         }
         // The agent answers in the place of a server of ours.
@@ -189,11 +189,11 @@ async fn run(
 /// Starts a server; it listens when this returns.
 async fn serve(
     pods: &Api<Pod>,
-    tool: &PeerTool,
+    program: &str,
     words: &str,
     at: Seat<'_>,
 ) -> Result<(Process, Place), String> {
-    let command = command(tool.name, words, End::Server(PORT), at.cpus);
+    let command = command(program, words, End::Server(PORT), at.cpus);
     let mut process = Process::start(pods, at.pod, PEER, command).await?;
     let heard = timeout(MOST_START, process.printed(is_listening)).await;
     match heard {
