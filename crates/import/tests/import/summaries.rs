@@ -7,7 +7,9 @@ use crate::{files, fixture};
 
 #[test]
 fn every_tool_has_a_main_figure() {
-    for name in ["iperf3-tcp.json", "iperf3-udp.json", "fortio.json", "oha.json", "wrk.txt"] {
+    let of_json = ["iperf3-tcp.json", "iperf3-udp.json", "fortio.json", "oha.json"];
+    let of_text = ["wrk.txt", "netperf-rr.txt", "netperf-crr.txt"];
+    for name in of_json.into_iter().chain(of_text).chain(["nighthawk.json"]) {
         let text = fixture(name);
         let imported = files(&[("a", &text), ("b", &text)], None).expect("an output");
         let run = RunFile {

@@ -182,7 +182,7 @@ impl<'a> Values<'a> {
 /// `P50_LATENCY=42`.
 fn keyword(line: Line<'_>) -> Option<Value<'_>> {
     let (word, text) = line.text.split_once('=')?;
-    let (keyword, _) = KNOWN.iter().find(|(keyword, _)| *keyword == word)?;
+    let &(keyword, _) = KNOWN.iter().find(|(keyword, _)| *keyword == word)?;
     Some(Value { keyword, text: text.trim(), line })
 }
 
