@@ -112,7 +112,7 @@ impl<'a> Values<'a> {
         let sender = if test.is_back { "REMOTE" } else { "LOCAL" };
         let of_sender = |name: &str| format!("{sender}_{name}");
         let scale = self.scale(text)?;
-        // Of what one end sends it is what the other one received.
+        // It is what the end that does not send received.
         out.received = Some(self.needed(text, "THROUGHPUT")? * scale);
         out.sent = amount(&of_sender("SEND_THROUGHPUT"))?.map(|rate| rate * scale);
         out.size = amount(&of_sender("SEND_SIZE"))?;
