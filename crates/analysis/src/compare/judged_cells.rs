@@ -1,7 +1,9 @@
 //! The figures of cells, compared: from their values to verdicts, all of them together.
 
 use hopbench_model::number::by_name;
-use hopbench_stats::{Evidence, Judgement, NoRatio, Question, ShiftQuestion, judge_shift, unpaired};
+use hopbench_stats::{
+    Evidence, Judgement, NoRatio, Question, ShiftQuestion, judge_shift, unpaired,
+};
 
 use super::measure::Measure;
 use super::pairs::{Pair, values};
@@ -25,7 +27,7 @@ pub(crate) fn all(pairs: &[Pair<'_>], minimum_effect: f64) -> Vec<Row> {
             match evidence(pair, measure, &row, &sides) {
                 Err(verdict) => {
                     let is_shift = verdict.word == NO_RATIO_TO_0;
-                    row.set_verdict(verdict);
+                    row.set_verdict(*verdict);
                     row.is_worse = row.is_newly_saturated();
                     if is_shift {
                         shifts.push((rows.len(), sides, measure, pair.absolute_floor(index)));
@@ -167,9 +169,10 @@ fn evidence(
     measure: &Measure,
     row: &Row,
     sides: &Sides,
-) -> Result<Evidence, Verdict> {
-    let none =
-        |text: String| Verdict::plain(Outcome::NoRatio, "in one run only or not alike", text);
+) -> Result<Evidence, Box<Verdict>> {
+    let none = |text: String| {
+        Box::new(Verdict::plain(Outcome::NoRatio, "in one run only or not alike", text))
+    };
     let Sides { a, b, rounds } = sides;
     match (a.is_empty(), b.is_empty()) {
         (true, _) => return Err(none("only the candidate has it".to_owned())),
@@ -184,14 +187,15 @@ fn evidence(
     }
     let saturated = Verdict::saturated(row.candidate_saturated_per_s, row.baseline_saturated_per_s);
     if let Some(verdict) = saturated.filter(|_| measure.is_latency()) {
-        return Err(verdict);
+        return Err(Box::new(verdict));
     }
     // What is nothing everywhere, like losses, is the same.
     if a.iter().chain(b).all(|value| *value == 0.0) {
-        return Err(Verdict::plain(Outcome::Same, SAME, "same: 0 in every round".to_owned()));
+        let text = "same: 0 in every round".to_owned();
+        return Err(Box::new(Verdict::plain(Outcome::Same, SAME, text)));
     }
     if pair.is_generator_limited() {
-        return Err(Verdict::generator());
+        return Err(Box::new(Verdict::generator()));
     }
     let found = unpaired(b, a).map(|found| match rounds {
         Some((before, now)) => found.with_rounds(now, before),
@@ -205,7 +209,7 @@ fn evidence(
                 format!("{} of {} {name}", zeros(values), values.len())
             };
             let text = format!("no ratio: 0 in {}, {}", side("before", a), side("now", b));
-            Verdict::plain(Outcome::NoRatio, NO_RATIO_TO_0, text)
+            Box::new(Verdict::plain(Outcome::NoRatio, NO_RATIO_TO_0, text))
         }
     })
 }

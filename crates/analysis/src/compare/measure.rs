@@ -262,8 +262,7 @@ mod tests {
         {
             assert!((middle(word, workload).unwrap() - 0.1).abs() < 1e-12, "{word} of {workload}");
         }
-        for (word, workload) in
-            [("retransmitted_ratio", "stream"), ("p99", "rr"), ("other", "rr")]
+        for (word, workload) in [("retransmitted_ratio", "stream"), ("p99", "rr"), ("other", "rr")]
         {
             assert_eq!(middle(word, workload), Some(0.0), "{word} of {workload}");
         }

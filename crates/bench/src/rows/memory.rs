@@ -53,12 +53,7 @@ struct BothEnds {
 impl BothEnds {
     /// Runs `http` with these words and so many connections. `page`: a scheme, and the path of an
     /// answer. The target knows the trial: for everybody it bounds what strangers hold.
-    fn run(
-        bench: &Bench,
-        page: (&str, &str),
-        connections: u32,
-        words: &str,
-    ) -> Result<Self> {
+    fn run(bench: &Bench, page: (&str, &str), connections: u32, words: &str) -> Result<Self> {
         let files = Some(u64::from(connections + OTHER_FILES));
         let at = |end, words: &[String]| Invocation { files, ..bench.ours(end, words) };
         let serve = format!("serve --insecure --port {OURS_PORT} --max-flows {connections}");

@@ -48,8 +48,7 @@ impl Drop for Group {
 fn skip(why: &str) {
     let test = test_name();
     let is_root = fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
-    let is_required =
-        is_root && env::var("HOPBENCH_REQUIRE_NETNS").is_ok_and(|value| value == "1");
+    let is_required = is_root && env::var("HOPBENCH_REQUIRE_NETNS").is_ok_and(|value| value == "1");
     assert!(!is_required, "{test} needs a CPU quota (HOPBENCH_REQUIRE_NETNS=1): {why}");
     let _ = writeln!(std::io::stdout(), "\nSKIP {test}: {why}");
 }

@@ -123,10 +123,10 @@ fn implied(right: &Right) -> &'static [&'static str] {
              a patch shows",
             "the Secret.",
         ],
-        "pods/exec" => &[
-            "`create pods/exec` implies more: it starts any program in any container of a \
-             namespace.",
-        ],
+        "pods/exec" => {
+            &["`create pods/exec` implies more: it starts any program in any container of a \
+             namespace."]
+        }
         "gateways" if has("create") => &[
             "`create gateways` implies more: the controller of a GatewayClass makes pods and \
              Services for each",

@@ -74,7 +74,9 @@ impl Cluster {
                     "the agent of {pod} does not answer: {why}"
                 )));
             }
-            access.runtime.block_on(self.wait.for_answer("an agent", async { sleep(LOOK).await }))?;
+            access
+                .runtime
+                .block_on(self.wait.for_answer("an agent", async { sleep(LOOK).await }))?;
             self.ensure(std::slice::from_ref(pod))?;
         }
     }

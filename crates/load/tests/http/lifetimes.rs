@@ -45,8 +45,7 @@ fn a_local_address_that_cannot_be_used_is_named() {
         ("::1", "found `::1`, expected an address of IPv4"),
         ("192.0.2.1", "local address 192.0.2.1: Cannot assign requested address"),
     ] {
-        let mut job =
-            Job { local_addresses: vec![address.parse().unwrap()], ..job(json!({})) };
+        let mut job = Job { local_addresses: vec![address.parse().unwrap()], ..job(json!({})) };
         job.params["url"] = json!(peer.url());
         let fault = run_client(&job, peer.address).err().map(|fault| fault.to_string());
         assert!(fault.as_ref().is_some_and(|said| said.contains(expected)), "{fault:?}");

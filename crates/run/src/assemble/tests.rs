@@ -619,10 +619,8 @@ fn a_worker_that_gets_all_connections_is_named() {
     let (told, record) = balance_of(vec![served(&[(12, 400), (0, 0)])]);
     assert_eq!(
         told,
-        [
-            "2 workers of the server: worker 1 on node server carried 100 % of 400 requests, and \
-             had 100 % of 12 connections; an equal share is 50 %"
-        ]
+        ["2 workers of the server: worker 1 on node server carried 100 % of 400 requests, and \
+             had 100 % of 12 connections; an equal share is 50 %"]
     );
     assert_eq!(record.cost.members[1].of, "server");
     assert!(balance_of(vec![served(&[(6, 230), (6, 170)])]).0.is_empty());

@@ -68,10 +68,7 @@ pub(super) fn kept(job: &Job, record: &Record, link_full: bool) -> Option<Limit>
     }
     let late =
         late_ns(job, record, link_full).filter(|_| unsent == 0.0).map(number::brief_time_ns)?;
-    Some(limit(
-        GENERATOR,
-        format!("sends were {late} late at p99 although connections were free"),
-    ))
+    Some(limit(GENERATOR, format!("sends were {late} late at p99 although connections were free")))
 }
 
 /// How late the generator was with 1 % of its sends although connections were free, ns, where that

@@ -123,9 +123,8 @@ fn a_run_of_which_nobody_says_how_long_it_is_has_a_budget() {
 fn searches_alone_have_no_budget_that_nobody_said() {
     let found = "find: {rr: , search: {slo: {p99: 5ms, rates: 100..50000}}}";
     let of = |keys: &str, workloads: &str, only: &[&str]| {
-        let text = format!(
-            "name: x\n{keys}paths: {{p: host@a -> host@b}}\nworkloads: {{{workloads}}}\n"
-        );
+        let text =
+            format!("name: x\n{keys}paths: {{p: host@a -> host@b}}\nworkloads: {{{workloads}}}\n");
         let only = only.iter().map(|filter| (*filter).to_owned()).collect();
         resolved(&text, &Overrides { only, ..Overrides::default() }).plan
     };

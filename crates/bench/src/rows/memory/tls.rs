@@ -30,7 +30,8 @@ pub(crate) fn row() -> Row {
             .to_owned(),
         ours: Box::new(|bench| {
             let words = format!("--insecure-tls --schedule rate --rate {PER_S}");
-            let with = |connections| BothEnds::run(bench, ("https", "/?size=16"), connections, &words);
+            let with =
+                |connections| BothEnds::run(bench, ("https", "/?size=16"), connections, &words);
             let [client, target] = each(&with(FEW)?, &with(MANY)?, MANY - FEW);
             Ok(Figures::from([(CLIENT, client), (TARGET, target)]))
         }),

@@ -114,12 +114,7 @@ fn event_loop<'a>(
 /// TCP to a broadcast address: refused without a packet.
 fn dial() -> Dial {
     let peer = "255.255.255.255:9".parse().unwrap();
-    Dial {
-        transport: Transport::Tcp,
-        peer,
-        local: Vec::new(),
-        options: SocketOptions::default(),
-    }
+    Dial { transport: Transport::Tcp, peer, local: Vec::new(), options: SocketOptions::default() }
 }
 
 /// A window of load from now on.

@@ -42,10 +42,11 @@ impl Test {
         // Behind the two dashes the letters mean something else.
         let words = command.trim_matches('"').split_whitespace().take_while(|word| *word != "--");
         let words: Vec<&str> = words.collect();
-        let named = words.iter().enumerate().find_map(|(at, word)| match word.strip_prefix("-t")? {
-            "" => words.get(at + 1).copied(),
-            name => Some(name),
-        });
+        let named =
+            words.iter().enumerate().find_map(|(at, word)| match word.strip_prefix("-t")? {
+                "" => words.get(at + 1).copied(),
+                name => Some(name),
+            });
         let name = named.unwrap_or(TESTS[0].name);
         TESTS.iter().find(|test| test.name.eq_ignore_ascii_case(name))
     }
