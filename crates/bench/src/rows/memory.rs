@@ -56,7 +56,9 @@ impl BothEnds {
     fn run(bench: &Bench, page: (&str, &str), connections: u32, words: &str) -> Result<Self> {
         let files = Some(u64::from(connections + OTHER_FILES));
         let at = |end, words: &[String]| Invocation { files, ..bench.ours(end, words) };
-        let serve = format!("serve --insecure --port {OURS_PORT} --max-flows {connections}");
+        // One more, for the connection ahead of the trial.
+        let flows = connections + 1;
+        let serve = format!("serve --insecure --port {OURS_PORT} --max-flows {flows}");
         let target = bench.serve(&at(End::Server, &split(&serve)), OURS_PORT)?;
         let (scheme, path) = page;
         let url = format!("{scheme}://{SERVER_ADDRESS}:{OURS_PORT}{path}");

@@ -103,6 +103,23 @@ impl Dial {
         Ok(socket)
     }
 
+    /// Tries each local address: one that cannot be used must be known before anything is measured.
+    pub(crate) fn try_local(&self) -> Result<(), Fault> {
+        let family = if self.peer.is_ipv4() { "IPv4" } else { "IPv6" };
+        for (flow, local) in (0..).zip(&self.local) {
+            if local.is_ipv4() != self.peer.is_ipv4() {
+                return Err(Fault::input(format!(
+                    "--local-address: found `{local}`, expected an address of {family}, as that of \
+                     the other end, {}",
+                    self.peer.ip()
+                )));
+            }
+            let tried = Socket::udp(self.peer).and_then(|socket| self.bind(&socket, flow));
+            tried.map_err(|error| Fault::environment(error.to_string()))?;
+        }
+        Ok(())
+    }
+
     /// Gives the socket of flow `flow` its local address, if the job says one.
     fn bind(&self, socket: &Socket, flow: u32) -> io::Result<()> {
         if self.local.is_empty() {

@@ -3,7 +3,6 @@
 mod each;
 mod visits;
 
-use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -216,19 +215,17 @@ pub(crate) fn client<F: Flow + 'static>(
     make: impl Fn(u32) -> F,
 ) -> Result<Workers, Fault> {
     let job = &context.job;
-    let other = |local: &&IpAddr| local.is_ipv4() != context.target.is_ipv4();
-    if let Some(local) = job.local_addresses.iter().find(other) {
-        let expected = if context.target.is_ipv4() { "IPv4" } else { "IPv6" };
-        return Err(Fault::input(format!(
-            "--local-address: found `{local}`, expected an address of {expected}, as that of the \
-             other end, {}",
-            context.target.ip()
-        )));
-    }
     let workers = match job.engine {
         EngineKind::Threads => job.connections,
         _ => job.threads.min(job.connections),
     };
+    let dial = Dial {
+        transport: setup.transport,
+        peer: context.target,
+        local: job.local_addresses.clone(),
+        options: setup.options.clone(),
+    };
+    dial.try_local()?;
     let readiness = Arc::new(Readiness::new(job.connections, Arc::clone(&context.notify)));
     let shared = Arc::new(WorkerGroup::new(context, setup));
     let hand_over = hand_over(context);
@@ -247,12 +244,7 @@ pub(crate) fn client<F: Flow + 'static>(
             })
         });
         let loop_setup = EventLoopSetup {
-            dial: Some(Dial {
-                transport: setup.transport,
-                peer: context.target,
-                local: job.local_addresses.clone(),
-                options: setup.options.clone(),
-            }),
+            dial: Some(dial.clone()),
             arrivals,
             ..event_loop_setup(context, setup, hand_over.as_ref())
         };

@@ -22,8 +22,8 @@ pub(in crate::cmd) struct Common {
     /// Only IPv6 addresses
     #[arg(short = '6', long, help_heading = "Connection")]
     ipv6: bool,
-    /// Addresses of this machine that connections have in turn: each has its own ports, so more
-    /// than 64000 connections can be opened
+    /// Addresses of this machine that the -c connections have in turn: each address has its own
+    /// ports, so more than 64000 connections can be opened
     #[arg(long, value_name = "ADDRESS", help_heading = "Connection", value_delimiter = ',')]
     pub(in crate::cmd) local_address: Vec<IpAddr>,
     #[command(flatten)]
