@@ -110,7 +110,7 @@ impl PushServer {
             out.count(Counter::Intended, 1);
         }
         // What came due before that waited for this worker, and not for the connection.
-        self.is_queued = self.busy_since.is_some_and(|since| since <= self.intended);
+        self.is_queued = self.busy_since.is_some_and(|since| since < self.intended);
         self.busy_since.get_or_insert(now);
         self.began = now;
         self.head[..8].copy_from_slice(&self.number.to_le_bytes());
