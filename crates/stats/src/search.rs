@@ -51,6 +51,8 @@ pub struct Step {
 /// Why a load was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
+    /// To see about where the limit lies, by a trial that may be short.
+    Scan,
     /// To find a load that is too high, or one that is not.
     Raise,
     /// To narrow what lies between.
@@ -93,6 +95,10 @@ pub trait Search {
     /// The load to measure next; `None` when the search has ended. The same until something was
     /// observed.
     fn next_load(&self) -> Option<f64>;
+    /// Whether the next trial may be short: it only shows about where the limit lies.
+    fn is_scanning(&self) -> bool {
+        false
+    }
     /// What was seen at the load that was asked for.
     fn observe(&mut self, load: f64, seen: Measurement);
     /// What it came to.

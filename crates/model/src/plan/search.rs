@@ -50,6 +50,11 @@ const BEYOND_NS: Nanos = 2 * SECOND;
 const LEAST_BEYOND: f64 = 10.0;
 /// The longest window that a load can need, ns.
 const LONGEST_NS: Nanos = 10 * SECOND;
+/// A scan ends with rates around the limit that are this many times the precision apart.
+const SCAN_WIDTH: f64 = 8.0;
+/// Samples beyond a percentile that a scan waits for, and how long, ns.
+const SCANNED: f64 = 1.0;
+const SCANNED_NS: Nanos = SECOND;
 /// The shortest window in which the clock ticks of a CPU are counted well enough, ns.
 const COUNTED_NS: Nanos = SECOND;
 
@@ -69,16 +74,51 @@ impl SearchSpec {
             SearchGoal::Cpu { .. } => least.max(COUNTED_NS),
             SearchGoal::Slo { percentile, limit_ns, rates, precision } => {
                 let rate = rate_per_s.unwrap_or(rates.lowest_per_s);
-                let beyond =
-                    |samples: f64| samples / (1.0 - percentile / 100.0) / rate * SECOND as f64;
+                let beyond = |samples| beyond_ns(*percentile, rate, samples);
                 let samples_ns = beyond(LEAST_BEYOND).max(beyond(BEYOND).min(BEYOND_NS as f64));
-                let waiting_ns = *limit_ns as f64 / (percentile / 100.0);
-                let queue_ns = (waiting_ns + burst_ns as f64) / precision;
-                let needed = queue_ns.max(samples_ns).round() as Nanos;
-                least.max(needed.min(LONGEST_NS))
+                let queue_ns = queue_ns(*percentile, *limit_ns, burst_ns, *precision);
+                least.max((queue_ns.max(samples_ns).round() as Nanos).min(LONGEST_NS))
             }
         })
     }
+
+    /// The window of a trial of a scan at this rate a second, ns; `None`: this search has no scan.
+    ///
+    /// It needs to see a queue that grows by the width of the scan, and a sample beyond the
+    /// percentile where that takes at most 1 s. It is no longer than the window of other trials.
+    pub fn scan_window_ns(&self, rate_per_s: f64) -> Option<Nanos> {
+        let ShortTrials { least_window_ns: least, burst_ns, .. } = self.short?;
+        let SearchGoal::Slo { percentile, limit_ns, precision, .. } = &self.goal else {
+            return None;
+        };
+        let samples_ns = beyond_ns(*percentile, rate_per_s, SCANNED).min(SCANNED_NS as f64);
+        let queue_ns =
+            queue_ns(*percentile, *limit_ns, burst_ns, self.scan_width().unwrap_or(*precision));
+        let needed = least.max(queue_ns.max(samples_ns).round() as Nanos);
+        Some(needed.min(self.window_ns(Some(rate_per_s))?))
+    }
+
+    /// How near to each other the rates around the limit are at the end of a scan, as a share;
+    /// `None`: this search has no scan.
+    pub fn scan_width(&self) -> Option<f64> {
+        match &self.goal {
+            SearchGoal::Slo { precision, .. } if self.short.is_some() => {
+                Some(precision * SCAN_WIDTH)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// How long it takes until so many samples lie beyond a percentile, ns.
+fn beyond_ns(percentile: f64, rate_per_s: f64, samples: f64) -> f64 {
+    samples / (1.0 - percentile / 100.0) / rate_per_s * SECOND as f64
+}
+
+/// How long a queue grows until a percentile of the waiting has reached the limit, ns, at a rate
+/// that is too high by this share.
+fn queue_ns(percentile: f64, limit_ns: u64, burst_ns: Nanos, share: f64) -> f64 {
+    (limit_ns as f64 / (percentile / 100.0) + burst_ns as f64) / share
 }
 
 /// What is searched. Rates are arrivals a second over all connections of all clients: requests, or
@@ -219,7 +259,7 @@ pub struct SearchStep {
     pub parameter: String,
     /// Its value: arrivals a second, or a number.
     pub load: f64,
-    /// Why this load: `raise`, `narrow`, `again`, `confirm`; of [`EQUAL_LOAD`] the path that it was
+    /// Why this load: `scan`, `raise`, `narrow`, `again`, `confirm`; of [`EQUAL_LOAD`] the path that it was
     /// found on.
     pub why: String,
     /// The figure that is searched by, as in `metrics` or `latency`: `requests_per_s`,
@@ -361,6 +401,22 @@ mod tests {
         let knee =
             SearchGoal::Knee { connections: vec![1, 2], threads: Vec::new(), least_growth: 0.05 };
         assert_eq!(ms(knee, None), Some(125.0));
+    }
+
+    #[test]
+    fn a_scan_is_short() {
+        let rates = RateRange { lowest_per_s: 100.0, highest_per_s: 50_000.0 };
+        let slo =
+            SearchGoal::Slo { percentile: 99.0, limit_ns: 19_800_000, rates, precision: 0.02 };
+        let short = ShortTrials { least_window_ns: SECOND / 10, suits_warmup: false, burst_ns: 0 };
+        let spec = SearchSpec { short: Some(short), ..crate::fixture::search(slo.clone()) };
+        let ms = |rate: f64| spec.scan_window_ns(rate).map(|ns| ns as f64 / 1e6);
+        // A sample beyond p99, no longer than 1 s for it, and a queue made by 16 %.
+        assert_eq!((ms(50.0), ms(200.0), ms(400.0)), (Some(1000.0), Some(500.0), Some(250.0)));
+        assert_eq!(ms(50_000.0), Some(125.0));
+        assert_eq!(spec.scan_width(), Some(0.16));
+        let long = crate::fixture::search(slo);
+        assert_eq!((long.scan_window_ns(100.0), long.scan_width()), (None, None));
     }
 
     #[test]

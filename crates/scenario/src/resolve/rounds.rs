@@ -78,7 +78,7 @@ pub(crate) fn read(
     let is_said = !said.is_empty() || over_rounds.is_some() || over_budget.is_some();
     let is_default = !is_said && has_rounds(fields);
     let budget = budget.or_else(|| is_default.then_some(DEFAULT_BUDGET));
-    let is_short = over_budget.is_some() || budget.is_some();
+    let is_short = over_budget.is_some() || budget.is_some() || !is_said;
     let of_rounds = |rounds| Extent { rounds, budget_ns: None, stop: None, is_short, is_default };
     let of_budget = |budget: Span| Extent { budget_ns: Some(budget.0), ..of_rounds(1) };
     match (over_rounds, over_budget, stop) {

@@ -24,6 +24,8 @@ const MOST_TRIALS: usize = 80;
 /// within the limit, and the upper must not, in most of five trials. If one does not, the search
 /// goes on beyond it. That keeps a lucky trial from being the result, which a plain halving on
 /// noisy values would report too often.
+///
+/// A scan ahead of that ([`scanning`](Self::scanning)) only says where the first round begins.
 #[derive(Debug, Clone)]
 pub struct Highest {
     limit: f64,
@@ -34,6 +36,10 @@ pub struct Highest {
     grain: f64,
     rounds: usize,
     raises: bool,
+    /// How near the loads around the limit are at the end of a scan; `None`: none is going on.
+    scan: Option<f64>,
+    /// The load that a scan came to.
+    scanned: Option<f64>,
     /// Loads that were decided in this round, and all trials at them.
     places: Vec<Place>,
     found: Vec<f64>,
@@ -101,6 +107,8 @@ impl Highest {
             grain: 0.0,
             rounds: rounds.max(1),
             raises,
+            scan: None,
+            scanned: None,
             places: Vec::new(),
             found: Vec::new(),
             trace: Vec::new(),
@@ -121,9 +129,29 @@ impl Highest {
         self
     }
 
+    /// Scans first, until the loads around the limit are as near as the share `width`. One trial
+    /// decides a load, and it may be short. The first load that is too high needs most of three: by
+    /// a stall it would send the scan far down. The rounds begin where the scan ends, and take
+    /// nothing else over from it.
+    #[must_use]
+    pub fn scanning(mut self, width: f64) -> Self {
+        self.scan = Some(width);
+        self.decide();
+        self
+    }
+
+    /// Whether more trials must decide about a load.
+    fn is_open(&self, place: Place) -> bool {
+        if self.scan.is_none() {
+            return !place.clear && !place.agreed(VOTES);
+        }
+        let is_top = self.places.iter().all(|other| other.load <= place.load);
+        is_top && place.broke > 0 && !place.agreed(VOTES)
+    }
+
     /// Whether two loads are near enough to each other.
     fn is_narrow(&self, low: f64, high: f64) -> bool {
-        high / low <= 1.0 + self.precision || high - low < 1.5 * self.grain
+        high / low <= 1.0 + self.scan.unwrap_or(self.precision) || high - low < 1.5 * self.grain
     }
 
     /// The interval of the median of the rounds; absent with fewer than 2.
@@ -145,10 +173,15 @@ impl Highest {
         broke.copied().min_by(|a, b| a.load.total_cmp(&b.load))
     }
 
-    /// How far to go until a load on the other side is found: in later rounds from the last result,
-    /// with growing steps.
+    /// Where a round begins, if something was found before: at the last result.
+    fn last(&self) -> Option<f64> {
+        self.found.last().copied().or(self.scanned)
+    }
+
+    /// How far to go until a load on the other side is found: from an earlier result with growing
+    /// steps.
     fn stride(&self) -> f64 {
-        if self.found.is_empty() {
+        if self.last().is_none() {
             2.0
         } else {
             (1.0 + 4.0 * self.precision).powi(self.places.len() as i32)
@@ -158,13 +191,13 @@ impl Highest {
     /// What to do after the last trial.
     fn decide(&mut self) {
         self.now = None;
-        if let Some(open) = self.places.iter().find(|place| !place.clear && !place.agreed(VOTES)) {
+        if let Some(open) = self.places.iter().find(|place| self.is_open(**place)) {
             self.now = Some((open.load, Why::Again));
         } else {
             match (self.low(), self.high()) {
                 (None, None) => {
                     let start = if self.raises { self.lowest } else { self.highest };
-                    self.now = Some((self.found.last().copied().unwrap_or(start), Why::Raise));
+                    self.now = Some((self.last().unwrap_or(start), Why::Raise));
                 }
                 (Some(low), None) if low.load >= self.highest => self.close(low, None),
                 (Some(low), None) => {
@@ -182,6 +215,9 @@ impl Highest {
                 (Some(low), Some(high)) => self.close(low, Some(high)),
             }
         }
+        if let (Some((_, why)), Some(_)) = (&mut self.now, self.scan) {
+            *why = Why::Scan;
+        }
         if self.trials_of_round >= MOST_TRIALS && self.now.is_some() {
             self.now = None;
             let low = self.low().map_or(0.0, |place| place.load);
@@ -192,8 +228,13 @@ impl Highest {
         }
     }
 
-    /// Confirms both ends, and ends the round where they stand.
+    /// Confirms both ends, and ends the round where they stand. A scan ends as it is.
     fn close(&mut self, low: Place, high: Option<Place>) {
+        if self.scan.take().is_some() {
+            self.scanned = Some(low.load);
+            self.begin_round();
+            return;
+        }
         let open = [Some(low), high].into_iter().flatten().find(|place| !place.agreed(CONFIRMED));
         if let Some(open) = open {
             self.now = Some((open.load, Why::Confirm));
@@ -206,9 +247,7 @@ impl Highest {
         }
         self.found.push(low.load);
         if self.found.len() < self.rounds {
-            self.places.clear();
-            self.trials_of_round = 0;
-            self.decide();
+            self.begin_round();
             return;
         }
         // Where several rounds were made they show how far it is known; else what lies between the
@@ -218,11 +257,21 @@ impl Highest {
         let interval = self.interval().unwrap_or(bracket);
         self.outcome = Outcome::Found { load: middle, low: interval.low, high: interval.high };
     }
+
+    fn begin_round(&mut self) {
+        self.places.clear();
+        self.trials_of_round = 0;
+        self.decide();
+    }
 }
 
 impl Search for Highest {
     fn next_load(&self) -> Option<f64> {
         self.now.map(|(load, _)| load)
+    }
+
+    fn is_scanning(&self) -> bool {
+        self.scan.is_some() && self.now.is_some()
     }
 
     fn observe(&mut self, load: f64, seen: Measurement) {

@@ -8,10 +8,11 @@ use hopbench_stats::{
 use super::noise::{heavy, normal};
 use super::tell;
 
-/// Searches a system to the end; how many trials it took stands in the trace.
-fn run(search: &mut impl Search, mut value: impl FnMut(f64) -> f64) -> Option<f64> {
+/// Searches a system to the end; how many trials it took stands in the trace. A system is asked
+/// with a load, and whether the trial is one of a scan.
+fn run(search: &mut impl Search, mut value: impl FnMut(f64, bool) -> f64) -> Option<f64> {
     while let Some(load) = search.next_load() {
-        let value = value(load);
+        let value = value(load, search.is_scanning());
         search.observe(load, Measurement { value, within: true });
         assert!(search.trace().len() <= 400, "it must end");
     }
@@ -64,7 +65,7 @@ fn the_knee_is_found_within_one_step() {
             for seed in 0..runs {
                 let mut random = Random::new(seed);
                 let mut search = Knee::new(&LEVELS, 0.05);
-                let found = run(&mut search, |n| system(n) * (noise * tails(&mut random)).exp());
+                let found = run(&mut search, |n, _| system(n) * (noise * tails(&mut random)).exp());
                 // One that grows to the end has its knee at the last level, or beyond.
                 let load = if search.outcome() == Outcome::AboveHighest {
                     LEVELS.last().copied()
@@ -176,25 +177,36 @@ impl Errors {
     }
 }
 
-/// The requests of a trial at a rate a second with a limit in ns.
-type Trial = (&'static str, fn(f64, f64) -> f64);
+/// The requests of a trial at a rate a second with a limit in ns, and of one of a scan, if there is
+/// one.
+type Trial = (&'static str, fn(f64, f64) -> f64, Option<fn(f64, f64) -> f64>);
 
 /// What a trial of a search may have: as many requests each, or the windows that a budget gives. In
 /// a lab those are 250 ms, or what the limit or the percentile needs: 50 samples beyond it, of
 /// which ten where these take more than 2 s.
 const TRIALS: [Trial; 2] = [
-    ("10 000 requests", |_, _| 10_000.0),
-    ("a budget's", |rate, limit_ns| {
-        let queue_s = limit_ns / 1e9 / 0.99 / 0.02;
-        (rate * queue_s.max(0.25)).max(1000.0).max(f64::min(5000.0, 2.0 * rate))
-    }),
+    ("10 000 requests", |_, _| 10_000.0, None),
+    (
+        "a budget's",
+        |rate, limit_ns| {
+            let queue_s = limit_ns / 1e9 / 0.99 / 0.02;
+            (rate * queue_s.max(0.25)).max(1000.0).max(f64::min(5000.0, 2.0 * rate))
+        },
+        Some(|rate, limit_ns| {
+            let queue_s = limit_ns / 1e9 / 0.99 / SCAN_WIDTH;
+            (rate * queue_s.max(0.25)).max(f64::min(100.0, rate))
+        }),
+    ),
 ];
+
+/// How near the loads of a scan come to the limit at its end.
+const SCAN_WIDTH: f64 = 0.16;
 
 #[test]
 fn the_highest_rate_within_a_percentile_agrees_with_queueing_theory() {
     // 100 us of service, one server: 10 000 a second at most.
     tell("| slo | requests a trial | repeats | theory, /s | within 5 %, % | worst, % | trials |");
-    for ((name, requests), repeats) in TRIALS.into_iter().flat_map(|trial| [(trial, 1), (trial, 3)])
+    for ((name, requests, scanned), repeats) in TRIALS.into_iter().flat_map(|trial| [(trial, 1), (trial, 3)])
     {
         for services in [4.0, 8.0, 12.0] {
             let (limit_ns, truth) = (services * 1e5, 10_000.0 * theory(services, 0.99));
@@ -202,11 +214,14 @@ fn the_highest_rate_within_a_percentile_agrees_with_queueing_theory() {
             for seed in 0..100 {
                 let mut random = Random::new(seed);
                 let mut search = Highest::slo(limit_ns, 500.0, 64_000.0, 0.02, repeats);
+                if scanned.is_some() {
+                    search = search.scanning(SCAN_WIDTH);
+                }
                 // An overloaded queue grows through the window: its percentile is large, and
                 // finite.
-                let found = run(&mut search, |rate| {
-                    let requests = requests(rate, limit_ns) as usize;
-                    1e5 * queue(rate / 10_000.0, requests, &mut random)
+                let found = run(&mut search, |rate, is_scan| {
+                    let requests = scanned.filter(|_| is_scan).unwrap_or(requests);
+                    1e5 * queue(rate / 10_000.0, requests(rate, limit_ns) as usize, &mut random)
                 });
                 errors.add(found.unwrap(), truth, 0.05, &search);
             }
@@ -223,7 +238,7 @@ fn compared(rates: [f64; 2], noise: f64, seed: u64) -> (Judgement, usize) {
     for (search, most) in searches.iter_mut().zip(rates) {
         // A percentile that grows with the load: by half of the limit in the last tenth before it
         // is reached.
-        run(search, |rate| 1e6 * (rate / most).powi(5) * (noise * normal(&mut random)).exp());
+        run(search, |rate, _| 1e6 * (rate / most).powi(5) * (noise * normal(&mut random)).exp());
     }
     let pairs: Vec<(f64, f64)> =
         searches[1].found().iter().copied().zip(searches[0].found().iter().copied()).collect();
@@ -272,7 +287,7 @@ fn a_cpu_ceiling_that_is_searched_again_is_held_too() {
             if jump { if load < 9000.0 { 0.3 } else { 0.9 } } else { (load / 20_000.0).min(1.0) }
         };
         let mut search = Ceiling::new(0.6, 200.0, 200_000.0, 4);
-        run(&mut search, |load| (cpu(load) + 0.005 * normal(&mut random)).clamp(0.0, 1.0)).unwrap();
+        run(&mut search, |load, _| (cpu(load) + 0.005 * normal(&mut random)).clamp(0.0, 1.0)).unwrap();
         assert_eq!(search.found().len(), 4);
         let truth = if jump { 9000.0 } else { 11_800.0 };
         for found in search.found() {
@@ -297,7 +312,7 @@ fn a_cpu_ceiling_is_held_within_3_points() {
             let ceiling = 0.6;
             let mut search = Ceiling::new(ceiling, 200.0, 200_000.0, 1);
             let found =
-                run(&mut search, |load| (cpu(load) + noise * normal(&mut random)).clamp(0.0, 1.0))
+                run(&mut search, |load, _| (cpu(load) + noise * normal(&mut random)).clamp(0.0, 1.0))
                     .unwrap();
             held += usize::from((cpu(found) - ceiling).abs() <= 0.03);
             above += usize::from(cpu(found) > ceiling);
@@ -331,7 +346,7 @@ fn a_shaped_links_rate_is_found_within_2_percent() {
             let mut random = Random::new(seed);
             let link = 2e8 + 7e8 * random.unit();
             let mut search = Highest::lossless(0.001, 1e7, 1e9, 0.005, rounds);
-            let found = run(&mut search, |rate| {
+            let found = run(&mut search, |rate, _| {
                 let lost = ((rate - link) * 3.0 - 0.03 * link).max(0.0) / (rate * 3.0);
                 if random.unit() < 1.0 / 30.0 {
                     lost + 0.004

@@ -57,7 +57,10 @@ impl Estimate {
             cells.iter().partition(|cell| plan.points[cell.point].search.is_some());
         let round_ns = in_rounds
             .iter()
-            .map(|cell| trial_ns(&plan.points[cell.point], plan.paths[cell.path].clients).most)
+            .map(|cell| {
+                let (path, point) = plan.at(*cell);
+                trial_ns(point, path.clients, None, false)
+            })
             .fold(0, u64::saturating_add);
         let rounds = rounds(plan, round_ns);
         let mut out = Self {
@@ -73,12 +76,13 @@ impl Estimate {
         for (at, point) in plan.points.iter().enumerate() {
             let paths = searched.iter().filter(|cell| cell.point == at).count() as u64;
             if let (Some(search), 1..) = (&point.search, paths) {
-                let trials = trials(search, paths, plan.most_rounds());
-                out.search_trials = out.search_trials.plus(trials);
                 let of_point = searched.iter().filter(|cell| cell.point == at);
                 let clients = of_point.map(|cell| plan.paths[cell.path].clients).max();
-                let trial_ns = trial_ns(point, clients.unwrap_or(1));
-                out.time_ns = out.time_ns.plus(trials.times(trial_ns));
+                let length =
+                    |rate, is_scan| trial_ns(point, clients.unwrap_or(1), rate, is_scan);
+                let effort = effort(search, paths, plan.most_rounds(), &length);
+                out.search_trials = out.search_trials.plus(effort.trials);
+                out.time_ns = out.time_ns.plus(effort.time_ns);
             }
         }
         if let Some(budget_ns) = plan.budget_ns.filter(|_| !plan.has_rounds()) {
@@ -93,7 +97,7 @@ impl Estimate {
     pub(super) fn with_profiles(mut self, plan: &Plan, cells: &[Cell]) -> Self {
         let time_ns = |cell: &Cell| {
             let point = Profiling::point(&plan.points[cell.point]);
-            trial_ns(&point, plan.paths[cell.path].clients).most
+            trial_ns(&point, plan.paths[cell.path].clients, None, false)
         };
         self.profiles = cells.len() as u64;
         self.profile_ns = cells.iter().map(time_ns).fold(0, u64::saturating_add);
@@ -102,31 +106,25 @@ impl Estimate {
     }
 }
 
-/// The time of a trial with so many clients. That of a search depends on its load: a window must
-/// hold enough of it, and its first requests may take longer than the warm-up.
-fn trial_ns(point: &Point, clients: u32) -> Range {
+/// The time of a trial with so many clients, ns. That of a search depends on its load: a window must
+/// hold enough of it, and its first requests may take longer than the warm-up. One of a scan is
+/// shorter.
+fn trial_ns(point: &Point, clients: u32, rate: Option<f64>, is_scan: bool) -> Nanos {
     let timing = point.job.timing;
-    let at = |rate: Option<f64>| {
-        let search = point.search.as_ref();
-        let searched = search.and_then(|search| search.window_ns(rate));
-        let suits = search.and_then(|search| search.short).is_some_and(|short| short.suits_warmup);
-        let first_ns = match (rate, searched) {
-            (Some(rate), Some(window_ns)) if suits => {
-                let each = rate / f64::from(clients.max(1));
-                point.job.first_requests_at(each).min(window_ns)
-            }
-            _ => 0,
-        };
-        let warmup_ns = timing.warmup_ns.max(first_ns);
-        let window_ns = searched.unwrap_or(timing.window_ns);
-        warmup_ns.saturating_add(window_ns).saturating_add(TRIAL_OVERHEAD_NS)
+    let search = point.search.as_ref();
+    let scan_ns = rate.filter(|_| is_scan).and_then(|rate| search?.scan_window_ns(rate));
+    let searched = scan_ns.or_else(|| search?.window_ns(rate));
+    let suits = search.and_then(|search| search.short).is_some_and(|short| short.suits_warmup);
+    let first_ns = match (rate, searched) {
+        (Some(rate), Some(window_ns)) if suits => {
+            let each = rate / f64::from(clients.max(1));
+            point.job.first_requests_at(each).min(window_ns)
+        }
+        _ => 0,
     };
-    let rates = point.search.as_ref().and_then(|search| search.goal.rates());
-    let [slow, fast] = match rates {
-        Some(rates) => [rates.lowest_per_s, rates.highest_per_s].map(|rate| at(Some(rate))),
-        None => [at(None); 2],
-    };
-    Range { least: slow.min(fast), most: slow.max(fast) }
+    let warmup_ns = timing.warmup_ns.max(first_ns);
+    let window_ns = searched.unwrap_or(timing.window_ns);
+    warmup_ns.saturating_add(window_ns).saturating_add(TRIAL_OVERHEAD_NS)
 }
 
 /// Rounds of a cell, no more than a run may have: where the time ends first, those that were begun
@@ -147,53 +145,91 @@ fn rounds(plan: &Plan, round_ns: Nanos) -> Range {
     Range { least: least.min(most), most }
 }
 
-/// Trials of a search on so many paths.
-fn trials(search: &SearchSpec, paths: u64, rounds: u32) -> Range {
+/// Trials, and their time, ns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Effort {
+    trials: Range,
+    time_ns: Range,
+}
+
+impl Effort {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            trials: self.trials.plus(other.trials),
+            time_ns: self.time_ns.plus(other.time_ns),
+        }
+    }
+
+    fn times(self, n: u64) -> Self {
+        let n = Range::of(n);
+        Self { trials: self.trials.times(n), time_ns: self.time_ns.times(n) }
+    }
+}
+
+/// The searches of a point on so many paths, in a run of so many rounds at most. `length`: the time
+/// of a trial at a rate, ns, and of one of a scan.
+fn effort(
+    search: &SearchSpec,
+    paths: u64,
+    rounds: u32,
+    length: &impl Fn(Option<f64>, bool) -> Nanos,
+) -> Effort {
     let repeats = search.repeats as usize;
+    let at_rate = |rate: f64, is_scan| length(Some(rate), is_scan);
     let each = match &search.goal {
         SearchGoal::Knee { connections, threads, least_growth } => {
             let over = |levels: &[u32]| {
                 let levels: Vec<f64> = levels.iter().map(|level| f64::from(*level)).collect();
                 let search = || Knee::new(&levels, *least_growth);
-                tried(levels.iter().map(|knee| walked(search(), |level| level.min(*knee))))
+                let at_level = |_, is_scan| length(None, is_scan);
+                tried(levels.iter().map(|knee| walked(search(), |at| at.min(*knee), at_level)))
             };
             over(connections).plus(over(threads))
         }
         SearchGoal::Slo { rates, precision, .. } => {
-            let search =
-                || Highest::slo(1.0, rates.lowest_per_s, rates.highest_per_s, *precision, repeats);
-            tried(
-                between(rates.lowest_per_s, rates.highest_per_s)
-                    .map(|best| walked(search(), |rate| passed(rate, best))),
-            )
+            let search = || {
+                let (lowest, highest) = (rates.lowest_per_s, rates.highest_per_s);
+                let plain = Highest::slo(1.0, lowest, highest, *precision, repeats);
+                match search.scan_width() {
+                    Some(width) => plain.scanning(width),
+                    None => plain,
+                }
+            };
+            let best = between(rates.lowest_per_s, rates.highest_per_s);
+            tried(best.map(|best| walked(search(), |rate| passed(rate, best), at_rate)))
         }
         SearchGoal::Lossless { rates, precision, .. } => {
             let search = || {
                 Highest::lossless(1.0, rates.lowest_per_s, rates.highest_per_s, *precision, repeats)
             };
-            tried(
-                between(rates.lowest_per_s, rates.highest_per_s)
-                    .map(|best| walked(search(), |rate| passed(rate, best))),
-            )
+            let best = between(rates.lowest_per_s, rates.highest_per_s);
+            tried(best.map(|best| walked(search(), |rate| passed(rate, best), at_rate)))
         }
         SearchGoal::Cpu { ceiling, rates, .. } => {
             let search =
                 || Ceiling::new(*ceiling, rates.lowest_per_s, rates.highest_per_s, repeats);
-            tried(
-                between(rates.lowest_per_s, rates.highest_per_s)
-                    .map(|best| walked(search(), |rate| ceiling * rate / best)),
-            )
+            let best = between(rates.lowest_per_s, rates.highest_per_s);
+            tried(best.map(|best| walked(search(), |rate| ceiling * rate / best, at_rate)))
         }
     };
+    let in_noise = |range: Range| Range { most: range.most.saturating_mul(NOISE), ..range };
+    let each = Effort { trials: in_noise(each.trials), time_ns: in_noise(each.time_ns) };
     // Each of the loads that were found is measured on every path.
     let equal = if search.equal_load {
         paths.saturating_mul(paths).saturating_mul(rounds.min(3).into())
     } else {
         0
     };
-    Range { least: each.least, most: each.most.saturating_mul(NOISE) }
-        .times(Range::of(paths))
-        .plus(Range::of(equal))
+    let ends = match search.goal.rates() {
+        Some(rates) => [rates.lowest_per_s, rates.highest_per_s].map(Some),
+        None => [None; 2],
+    };
+    let [slow, fast] = ends.map(|rate| length(rate, false));
+    let one = Effort {
+        trials: Range::of(1),
+        time_ns: Range { least: slow.min(fast), most: slow.max(fast) },
+    };
+    each.times(paths).plus(one.times(equal))
 }
 
 /// What a system shows that keeps a limit of 1 up to `best`.
@@ -206,25 +242,58 @@ fn between(lowest: f64, highest: f64) -> impl Iterator<Item = f64> {
     (1..TRIED).map(move |n| lowest * (highest / lowest).powf(f64::from(n) / f64::from(TRIED)))
 }
 
-/// The fewest and the most trials of searches.
-fn tried(trials: impl Iterator<Item = u64>) -> Range {
-    let trials: Vec<u64> = trials.collect();
-    let (least, most) = (trials.iter().min(), trials.iter().max());
-    Range { least: least.copied().unwrap_or(0), most: most.copied().unwrap_or(0) }
+/// The fewest and the most trials of searches, and the shortest and the longest time.
+fn tried(walks: impl Iterator<Item = (u64, Nanos)>) -> Effort {
+    let (trials, times): (Vec<u64>, Vec<Nanos>) = walks.unzip();
+    let span = |values: &[u64]| Range {
+        least: values.iter().min().copied().unwrap_or(0),
+        most: values.iter().max().copied().unwrap_or(0),
+    };
+    Effort { trials: span(&trials), time_ns: span(&times) }
 }
 
-/// How many trials a search takes of a system without noise.
-fn walked(mut search: impl Search, system: impl Fn(f64) -> f64) -> u64 {
+/// How many trials a search takes of a system without noise, and how long, ns.
+fn walked(
+    mut search: impl Search,
+    system: impl Fn(f64) -> f64,
+    length: impl Fn(f64, bool) -> Nanos,
+) -> (u64, Nanos) {
+    let mut time_ns: Nanos = 0;
     while let (Some(load), Outcome::Searching) = (search.next_load(), search.outcome()) {
+        time_ns = time_ns.saturating_add(length(load, search.is_scanning()));
         search.observe(load, Measurement { value: system(load), within: true });
     }
-    search.trace().len() as u64
+    (search.trace().len() as u64, time_ns)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hopbench_model::{RateRange, SECOND, fixture};
+    use hopbench_model::{RateRange, SECOND, ShortTrials, fixture};
+
+    fn trials(search: &SearchSpec, paths: u64, rounds: u32) -> Range {
+        effort(search, paths, rounds, &|_, _| 1).trials
+    }
+
+    #[test]
+    fn a_search_with_a_scan_takes_the_time_of_its_loads() {
+        let rates = RateRange { lowest_per_s: 100.0, highest_per_s: 50_000.0 };
+        let goal =
+            SearchGoal::Slo { percentile: 99.0, limit_ns: 5_000_000, rates, precision: 0.02 };
+        let of = |short| {
+            let spec = SearchSpec { repeats: 3, short, ..fixture::search(goal.clone()) };
+            let length = |rate: Option<f64>, is_scan| match rate {
+                Some(rate) if is_scan => spec.scan_window_ns(rate).unwrap(),
+                rate => spec.window_ns(rate).unwrap_or(10 * SECOND),
+            };
+            effort(&spec, 1, 3, &length).time_ns
+        };
+        let short = ShortTrials { least_window_ns: SECOND / 4, suits_warmup: true, burst_ns: 0 };
+        let (with, without) = (of(Some(short)), of(None));
+        // The longest walks to a low rate, whose windows are of seconds. Most find one within 30 s.
+        assert!(with.least < 20 * SECOND && with.most < 6 * 60 * SECOND, "{with:?}");
+        assert!(without.least > 5 * 60 * SECOND / 2, "{without:?}");
+    }
 
     /// Within what the searches took when they were simulated with noise (SIMULATIONS.md of the
     /// crate stats).

@@ -34,8 +34,14 @@ pub(super) struct Load {
 }
 
 /// The point with these loads in its job; the last of them is the one that is searched, and stands
-/// in the point.
-pub(super) fn at(point: &Point, clients: u32, loads: &[Load], step: u32) -> Result<Point, String> {
+/// in the point. A trial of a scan is shorter.
+pub(super) fn at(
+    point: &Point,
+    clients: u32,
+    loads: &[Load],
+    step: u32,
+    is_scan: bool,
+) -> Result<Point, String> {
     let mut out = point.clone();
     let name = &point.job.workload;
     let workload =
@@ -43,7 +49,7 @@ pub(super) fn at(point: &Point, clients: u32, loads: &[Load], step: u32) -> Resu
     for load in loads {
         put(&mut out.job, workload, clients, *load)?;
     }
-    suit_times(&mut out, loads);
+    suit_times(&mut out, loads, is_scan);
     if let Some(load) = loads.last() {
         out.point.insert(load.parameter.name().to_owned(), shown(load.value));
     }
@@ -60,10 +66,11 @@ pub(super) fn at(point: &Point, clients: u32, loads: &[Load], step: u32) -> Resu
 }
 
 /// The times of a trial at these loads, where the search chooses them.
-fn suit_times(point: &mut Point, loads: &[Load]) {
+fn suit_times(point: &mut Point, loads: &[Load], is_scan: bool) {
     let rate = loads.iter().find(|load| load.parameter == Parameter::Rate).map(|load| load.value);
     let Some(spec) = &point.search else { return };
-    let Some(window_ns) = spec.window_ns(rate) else { return };
+    let scan_ns = rate.filter(|_| is_scan).and_then(|rate| spec.scan_window_ns(rate));
+    let Some(window_ns) = scan_ns.or_else(|| spec.window_ns(rate)) else { return };
     let suits_warmup = spec.short.is_some_and(|short| short.suits_warmup);
     let job = &mut point.job;
     let timing = &mut job.timing;
@@ -158,7 +165,7 @@ mod tests {
     #[test]
     fn a_rate_is_shared_by_the_clients_and_stays_what_it_was() {
         let schedule = |before, clients| {
-            at(&point("rr", json!({"size": "1B"}), before), clients, &[rate(900.5)], 1)
+            at(&point("rr", json!({"size": "1B"}), before), clients, &[rate(900.5)], 1, false)
         };
         let scheduled = |before, clients| schedule(before, clients).unwrap().job.schedule;
         assert_eq!(scheduled(Schedule::Closed, 1), Schedule::Rate(900.5));
@@ -167,7 +174,7 @@ mod tests {
         let made = schedule(Schedule::Closed, 1).unwrap();
         assert_eq!((point_label(&made.point).as_str(), made.job.seed), ("rate=900.5 size=1B", 2));
         let stream =
-            at(&point("stream", json!({}), Schedule::Closed), 1, &[rate(5.0)], 1).unwrap_err();
+            at(&point("stream", json!({}), Schedule::Closed), 1, &[rate(5.0)], 1, false).unwrap_err();
         assert!(stream.contains("found stream"), "{stream}");
     }
 
@@ -186,7 +193,7 @@ mod tests {
             point.job.connections = connections;
             (point.job.timing.window_ns, point.job.timing.warmup_ns) = (7 * SECOND, SECOND / 100);
             let search = SearchSpec { short, ..fixture::search(goal.clone()) };
-            let made = at(&Point { search: Some(search), ..point }, 1, &[rate(per_s)], 1).unwrap();
+            let made = at(&Point { search: Some(search), ..point }, 1, &[rate(per_s)], 1, false).unwrap();
             [made.job.timing.window_ns, made.job.timing.warmup_ns].map(|ns| ns / 1_000_000)
         };
         assert_eq!(ms(None, 1, 1000.0, true), [7000, 10]);
@@ -206,7 +213,7 @@ mod tests {
                 json!({"size": "1000B", "rate": "1Mbit", "gso": 4}),
                 Schedule::Rate(1.0),
             );
-            at(&point, clients, &[rate(value)], 3).unwrap()
+            at(&point, clients, &[rate(value)], 3, false).unwrap()
         };
         let made = udp(2, 9000.0);
         assert_eq!(
@@ -224,16 +231,16 @@ mod tests {
         let (connections, threads) = (Parameter::Connections, Parameter::Threads);
         let loads =
             [Load { parameter: connections, value: 64.0 }, Load { parameter: threads, value: 2.0 }];
-        let made = at(&point("rr", json!({"size": "1B"}), Schedule::Closed), 1, &loads, 1).unwrap();
+        let made = at(&point("rr", json!({"size": "1B"}), Schedule::Closed), 1, &loads, 1, false).unwrap();
         assert_eq!((made.job.connections, made.job.threads), (64, 2));
         assert_eq!(point_label(&made.point), "size=1B threads=2");
         let loads = [loads[1], Load { parameter: connections, value: 1.0 }];
         let wrong =
-            at(&point("rr", json!({"size": "1B"}), Schedule::Closed), 1, &loads, 1).unwrap_err();
+            at(&point("rr", json!({"size": "1B"}), Schedule::Closed), 1, &loads, 1, false).unwrap_err();
         assert!(wrong.contains("at most one thread a connection"), "{wrong}");
         // A stream both ways is two flows a connection, as in a scenario.
         let both = json!({"size": "64KiB", "direction": "both", "receive": "copy"});
         let both = point("stream", both, Schedule::Closed);
-        assert_eq!(at(&both, 1, &loads[1..], 1).unwrap().job.connections, 2);
+        assert_eq!(at(&both, 1, &loads[1..], 1, false).unwrap().job.connections, 2);
     }
 }

@@ -107,10 +107,14 @@ impl<'p> SearchDriver<'p> {
         let repeats = self.spec.repeats as usize;
         let search: Box<dyn Search> = match goal {
             SearchGoal::Knee { .. } => return None,
-            SearchGoal::Slo { limit_ns, precision, .. } => Box::new(
-                Highest::slo(*limit_ns as f64, lowest, highest, *precision, repeats)
-                    .in_grains(grain),
-            ),
+            SearchGoal::Slo { limit_ns, precision, .. } => {
+                let search = Highest::slo(*limit_ns as f64, lowest, highest, *precision, repeats)
+                    .in_grains(grain);
+                Box::new(match self.spec.scan_width() {
+                    Some(width) => search.scanning(width),
+                    None => search,
+                })
+            }
             SearchGoal::Cpu { ceiling, .. } => {
                 Box::new(Ceiling::new(*ceiling, lowest, highest, repeats).in_grains(grain))
             }
@@ -143,7 +147,8 @@ impl<'p> SearchDriver<'p> {
 
     /// The point of the cell with these loads in its job, for the trial of this number.
     pub(super) fn at(&self, loads: &[Load], step: u32) -> Result<Point, String> {
-        load::at(self.point, self.path.clients, loads, step)
+        let is_scan = self.stage.as_ref().is_some_and(|stage| stage.search.is_scanning());
+        load::at(self.point, self.path.clients, loads, step, is_scan)
     }
 
     /// The cell, without any load.
@@ -215,6 +220,7 @@ impl<'p> SearchDriver<'p> {
         let found = stage.search.found().get(before).copied();
         (self.steps, self.failures) = (step, 0);
         let why = match stage.search.trace().last().map_or(Why::Again, |step| step.why) {
+            Why::Scan => "scan",
             Why::Raise => "raise",
             Why::Narrow => "narrow",
             Why::Again => "again",
@@ -244,11 +250,9 @@ impl<'p> SearchDriver<'p> {
             other => other,
         };
         let at = |load: f64| {
-            let here = stage
-                .search
-                .trace()
-                .iter()
-                .filter(|step| step.load == load && step.seen.value.is_finite());
+            let here = stage.search.trace().iter().filter(|step| {
+                step.why != Why::Scan && step.load == load && step.seen.value.is_finite()
+            });
             summary::median(&here.map(|step| step.seen.value).collect::<Vec<_>>())
         };
         let value = self.best(stage.parameter, outcome).and_then(at);

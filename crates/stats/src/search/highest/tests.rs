@@ -90,13 +90,60 @@ fn a_system_that_means_nothing_ends_the_search() {
     assert!(!matches!(search.outcome(), Outcome::Searching));
 }
 
+#[test]
+fn a_scan_comes_near_and_decides_nothing() {
+    let plain = run(Highest::slo(10.0, 100.0, 1e5, 0.02, 2), |load| load / 300.0);
+    let scanned = run(Highest::slo(10.0, 100.0, 1e5, 0.02, 2).scanning(0.16), |load| load / 300.0);
+    for search in [&plain, &scanned] {
+        assert!(search.found().iter().all(|load| (2900.0..=3000.0).contains(load)), "{search:?}");
+    }
+    let scans = scanned.trace().iter().take_while(|step| step.why == Why::Scan).count();
+    assert!(scanned.trace()[scans..].iter().all(|step| step.why != Why::Scan));
+    // Five to double from 100 to 3200, two more that say so, then halves of the way to it.
+    assert!((8..12).contains(&scans), "{scans}");
+    // Both ends of a round are confirmed by trials of that round.
+    let rounds = &scanned.trace()[scans..];
+    let first = rounds[0].load;
+    assert!((2500.0..=3000.0).contains(&first), "{first}");
+    assert!(rounds.len() <= plain.trace().len(), "{} of {}", rounds.len(), plain.trace().len());
+}
+
+#[test]
+fn stalls_do_not_mislead_a_scan_for_long() {
+    // One trial of a scan stands still, whichever it is; then the system is as it is.
+    for stalled in 0..12 {
+        let mut search = Highest::slo(10.0, 100.0, 1e5, 0.02, 1).scanning(0.16);
+        let mut trial = 0;
+        while let Some(load) = search.next_load() {
+            let value = if trial == stalled { 1000.0 } else { load / 300.0 };
+            trial += 1;
+            search.observe(load, Measurement { value, within: true });
+        }
+        let outcome = search.outcome();
+        assert!(
+            matches!(outcome, Outcome::Found { load, .. } if (2900.0..=3000.0).contains(&load)),
+            "{stalled}: {outcome:?}"
+        );
+        assert!(search.trace().len() < 45, "{stalled}: {}", search.trace().len());
+    }
+}
+
+#[test]
+fn a_scan_of_what_is_all_good_or_all_bad_ends() {
+    let of = |value| {
+        run(Highest::slo(10.0, 100.0, 1600.0, 0.02, 1).scanning(0.16), |_| value).outcome()
+    };
+    assert_eq!((of(1.0), of(20.0)), (Outcome::AboveHighest, Outcome::BelowLowest));
+}
+
 proptest! {
     #[test]
     fn without_noise_the_result_is_just_below_the_edge(
         edge in 150.0..90_000.0f64, precision in 0.005..0.1f64, rounds in 1usize..5,
-        raises in any::<bool>(),
+        raises in any::<bool>(), scans in any::<bool>(),
     ) {
         let search = Highest::new(0.1, 100.0, 100_000.0, precision, rounds, raises);
+        let search = if scans { search.scanning(8.0 * precision) } else { search };
         let search = run(search, |load| if load <= edge { 0.0 } else { 1.0 - edge / load + 0.1 });
         match search.outcome() {
             Outcome::Found { load, .. } => {
