@@ -112,11 +112,24 @@ impl Bench {
     /// # Errors
     /// When it cannot be started.
     pub(crate) fn start(&self, program: &Invocation) -> Result<RunningProgram> {
-        let (mut commands, shown) = (self.commands.borrow_mut(), program.shown());
-        if !commands.contains(&shown) {
-            commands.push(shown);
-        }
+        self.remember_command(program.shown());
         program.start(self.scratch())
+    }
+
+    /// Starts programs whose commands differ in numbers only. The first command is remembered, and
+    /// how many more there are.
+    ///
+    /// # Errors
+    /// When one cannot be started; those before it are ended.
+    pub(crate) fn start_all(&self, programs: &[Invocation]) -> Result<Vec<RunningProgram>> {
+        if let [first, more @ ..] = programs {
+            self.remember_command(first.shown());
+            if !more.is_empty() {
+                let (prompt, more) = (first.prompt, more.len());
+                self.remember_command(format!("{prompt}$ ... and {more} more, with other numbers"));
+            }
+        }
+        programs.iter().map(|program| program.start(self.scratch())).collect()
     }
 
     /// Starts a server and waits until it listens on this TCP port.
@@ -167,6 +180,13 @@ impl Bench {
     /// Leaves a figure for the next run of a row.
     pub(crate) fn remember(&self, key: &'static str, value: f64) {
         self.memory.borrow_mut().insert(key, value);
+    }
+
+    fn remember_command(&self, shown: String) {
+        let mut commands = self.commands.borrow_mut();
+        if !commands.contains(&shown) {
+            commands.push(shown);
+        }
     }
 
     fn at(&self, end: End, program: &Path, words: &[impl AsRef<str>]) -> Invocation {

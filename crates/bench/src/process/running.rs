@@ -33,6 +33,8 @@ pub(crate) struct RunningProgram {
 /// The output and the cost of a program that has ended.
 #[derive(Debug)]
 pub(crate) struct Completed {
+    /// Its command as shown.
+    pub(crate) shown: String,
     /// Its standard output.
     pub(crate) stdout: String,
     /// Its CPU time from exec to exit.
@@ -95,7 +97,7 @@ impl RunningProgram {
         if !status.success() {
             bail!("`{}` failed, {status}{}", self.shown, self.last_words());
         }
-        Ok(Completed { stdout: text(&self.out), usage })
+        Ok(Completed { shown: self.shown.clone(), stdout: text(&self.out), usage })
     }
 
     /// Asks the program to end, insists after a while, and says what it had cost.
