@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
+use hopbench_model::Pacing;
 
 /// Measures hopbench against the tools it replaces, in a veth-bridge-veth pair of network
 /// namespaces.
@@ -108,6 +109,18 @@ pub(crate) enum Helper {
         connections: usize,
         /// Bytes of a read
         size: usize,
+        /// Warm-up, ms
+        warmup_ms: u64,
+        /// Window, ms
+        window_ms: u64,
+    },
+    /// The plain pacing loop
+    #[command(hide = true)]
+    PlainPace {
+        /// Intended times a second
+        per_s: u64,
+        /// The way to wait for them: sleep or spin
+        pacing: Pacing,
         /// Warm-up, ms
         warmup_ms: u64,
         /// Window, ms

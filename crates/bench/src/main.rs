@@ -80,7 +80,7 @@ fn run(options: &Options) -> Result<u8, (u8, anyhow::Error)> {
     lab::become_root_somewhere().map_err(environment)?;
     if cfg!(debug_assertions) {
         say(
-            "warning: a debug build of this program makes the plain epoll loop slower than it is; \
+            "warning: a debug build of this program makes the plain loops slower than they are; \
              use --release",
         );
     }

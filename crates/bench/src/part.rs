@@ -2,6 +2,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod get;
+pub(crate) mod pacing;
 pub(crate) mod plain;
 
 use std::net::TcpListener;
@@ -27,6 +28,11 @@ pub(crate) fn run(part: Helper) -> Result<String> {
                 (Duration::from_millis(warmup_ms), Duration::from_millis(window_ms));
             let received = plain::receive(&listen(port)?, connections, size, warmup, window)?;
             Ok(serde_json::to_string(&received)?)
+        }
+        Helper::PlainPace { per_s, pacing, warmup_ms, window_ms } => {
+            let (warmup, window) =
+                (Duration::from_millis(warmup_ms), Duration::from_millis(window_ms));
+            Ok(serde_json::to_string(&pacing::pace(per_s, pacing, warmup, window)?)?)
         }
         Helper::Answer { port } => answer::serve(&listen(port)?).map(|never| match never {}),
         Helper::Get { target, path } => get::get(target, &path),

@@ -2,6 +2,7 @@
 
 pub(crate) mod http;
 pub(crate) mod iperf3;
+pub(crate) mod pacing;
 pub(crate) mod plain;
 pub(crate) mod qperf;
 pub(crate) mod quick;

@@ -6,6 +6,7 @@ use super::http::{TARGET_CORES, client_cpu, rate_exact, requests, window_beside}
 use crate::bench::ours;
 use crate::bench::target::Kind;
 use crate::peer::http::generator::{self, Generator};
+use crate::peer::pacing;
 use crate::row::Row;
 use crate::row::goal::{Goal, Reach};
 
@@ -60,22 +61,22 @@ pub(crate) fn closed(generator: &'static Generator, goals: &'static [Goal]) -> R
     }
 }
 
-/// Evenly spaced calls.
-pub(crate) fn rate(pacing: Pacing, goals: &'static [Goal]) -> Row {
+/// Evenly spaced calls. The goals are those of ours alone, and the peer is there for comparison.
+pub(crate) fn rate(way: Pacing, goals: &'static [Goal]) -> Row {
     Row {
-        name: format!("grpc-rate-{pacing}"),
+        name: format!("grpc-rate-{way}"),
         what: format!(
-            "grpc unary {PER_S}/s, evenly spaced, {CONNECTIONS} connections, pacing {pacing}"
+            "grpc unary {PER_S}/s, evenly spaced, {CONNECTIONS} connections, pacing {way}"
         ),
-        against: "",
+        against: pacing::SHOWN,
         needs: Vec::new(),
         goals,
-        note: "Our target has a CPU of its own.".to_owned(),
+        note: format!("Our target has a CPU of its own. {}", pacing::NOTE),
         ours: Box::new(move |bench| {
-            let words = ours::rate_words(CONNECTIONS, PER_S, pacing);
+            let words = ours::rate_words(CONNECTIONS, PER_S, way);
             let words = format!("{words} --streams {STREAMS}");
             rate_exact::ours(bench, "grpc", Kind::Ours, PER_S, &words)
         }),
-        theirs: None,
+        theirs: Some(Box::new(move |bench| pacing::lateness(bench, PER_S, way))),
     }
 }

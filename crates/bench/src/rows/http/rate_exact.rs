@@ -7,6 +7,7 @@ use super::needs;
 use crate::bench::target::{Kind, Target};
 use crate::bench::{Bench, Figures, ours};
 use crate::peer::http::generator::{self, Generator};
+use crate::peer::pacing;
 use crate::row::Row;
 use crate::row::goal::{Goal, Reach};
 
@@ -33,18 +34,19 @@ const PLACE: &str =
     "The whole process of the client, every thread of it, is on one CPU; nginx has the other.";
 
 /// 20 000 requests a second, evenly spaced over 16 connections: ours alone is held to the goals.
-pub(crate) fn alone(pacing: Pacing, goals: &'static [Goal]) -> Row {
+/// The peer shows how late the machine makes a loop that sends nothing.
+pub(crate) fn alone(way: Pacing, goals: &'static [Goal]) -> Row {
     Row {
-        name: format!("http-rate-exact-{pacing}"),
-        what: format!("http 20 000/s, evenly spaced, 16 connections, pacing {pacing}"),
-        against: "",
+        name: format!("http-rate-exact-{way}"),
+        what: format!("http 20 000/s, evenly spaced, 16 connections, pacing {way}"),
+        against: pacing::SHOWN,
         needs: Kind::Nginx.needs().to_vec(),
         goals,
-        note: PLACE.to_owned(),
+        note: format!("{PLACE} {}", pacing::NOTE),
         ours: Box::new(move |bench| {
-            ours(bench, "http", Kind::Nginx, PER_S, &ours::rate_words(CONNECTIONS, PER_S, pacing))
+            ours(bench, "http", Kind::Nginx, PER_S, &ours::rate_words(CONNECTIONS, PER_S, way))
         }),
-        theirs: None,
+        theirs: Some(Box::new(move |bench| pacing::lateness(bench, PER_S, way))),
     }
 }
 
@@ -56,8 +58,8 @@ pub(crate) fn beside(generator: &'static Generator) -> Row {
         against: generator.shown,
         needs: needs(generator, Kind::Nginx),
         note: format!(
-            "Nothing is asked here: the goals of exactness and lateness are those of the row of \
-             ours alone. {PLACE} {}",
+            "Nothing is asked here: the goals of exactness and lateness are those of the row \
+             beside the plain pacing loop. {PLACE} {}",
             generator.note
         ),
         theirs: Some(Box::new(|bench| {
