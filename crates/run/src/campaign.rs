@@ -175,6 +175,7 @@ impl Campaign {
         let facts = testbed.facts();
         let mut notes = std::mem::take(&mut self.notes);
         notes.extend(start::rebuilt(&self.folder.run().testbed, &facts));
+        notes.extend(supported::without_them(&whole, &lost.cells));
         let uncompared = uncompared(&whole, &skipped);
         self.folder.update(|run| {
             run.status = RunStatus::Running;

@@ -287,6 +287,17 @@ impl Cell {
         self.rounds.iter().filter(|here| other.of_round(here.round).is_some()).count()
     }
 
+    /// Rounds that can be compared with those of the other cell: both were measured in one session,
+    /// and the testbed did not change.
+    pub(crate) fn comparable(&self, other: &Self) -> usize {
+        let is_comparable = |here: &&Round| {
+            other.of_round(here.round).is_some_and(|there| {
+                here.session == there.session && !here.disturbed && !there.disturbed
+            })
+        };
+        self.rounds.iter().filter(is_comparable).count()
+    }
+
     /// Puts another value of a figure in place of a round's.
     pub(crate) fn replace(&mut self, round: u32, figure: usize, value: f64) {
         if let Some(place) = self.places.get(&round) {

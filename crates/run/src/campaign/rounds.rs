@@ -46,7 +46,7 @@ impl Campaign {
         let plan = around.plan;
         let earlier = Earlier::of(plan, &self.done);
         let mut stopping = self.stopping(plan)?;
-        let mut allocation = self.allocation()?;
+        let mut allocation = self.allocation(plan)?;
         let (trials, left) = expected(
             plan,
             |round| self.with_time(plan, stopping.round(round)),
@@ -54,19 +54,21 @@ impl Campaign {
             &earlier,
         );
         around.observer.event(&Event::RunStarted { run: self.folder.run(), trials, left });
-        for (trial, reason) in lost {
+        for (trial, reason) in self.missing(plan, lost)? {
             self.fail(trial, reason, false, around.observer)?;
         }
         let mut ended_at = None;
         let (mut before, mut over, mut cut, mut spared) = (0, false, false, 0);
         let (made, spent_ns) = (self.folder.run().plan.rounds, self.folder.run().spent_ns);
         for number in 1..=plan.rounds {
-            allocation.look(plan, number);
+            allocation.look(number);
             let all = self.with_time(plan, stopping.round(number));
             let (open, resting): (Vec<Open>, Vec<Open>) =
-                all.into_iter().partition(|open| allocation.has(plan, open.cell, number));
+                all.into_iter().partition(|open| allocation.has(open.cell, number));
             let mut round = Round::new(plan, number, &open, before, &earlier);
-            round.resting = resting.len() as u64;
+            // What was made all the same was not spared.
+            let rests = |open: &&Open| !earlier.has(open.cell, number);
+            round.resting = resting.iter().filter(rests).count() as u64;
             spared += round.resting;
             before += round.cells.len();
             if round.cells.iter().all(|(_, done)| *done) {
@@ -266,14 +268,37 @@ impl Campaign {
         Ok(stopping)
     }
 
-    /// The allocation of the plan's time, with what was measured before.
-    fn allocation(&self) -> Result<Allocation, Fault> {
+    /// The allocation of the time among the cells of `plan`, with what was measured before.
+    fn allocation(&self, plan: &Plan) -> Result<Allocation, Fault> {
         let run = self.folder.run();
         if self.done.is_empty() {
-            return Ok(Allocation::of(run, std::iter::empty()));
+            return Ok(Allocation::of(run, plan, std::iter::empty()));
         }
         let (_, records) = results::open(self.folder.path())?;
-        Ok(Allocation::of(run, records.filter_map(Result::ok)))
+        Ok(Allocation::of(run, plan, records.filter_map(Result::ok)))
+    }
+
+    /// Of trials that can no longer be made, those that are missing. Of a budget those are not in
+    /// which the cell rested, and not those of rounds that were made without it.
+    fn missing(
+        &self,
+        plan: &Plan,
+        lost: Vec<(TrialId, String)>,
+    ) -> Result<Vec<(TrialId, String)>, Fault> {
+        if lost.is_empty() || plan.budget_ns.is_none() {
+            return Ok(lost);
+        }
+        let mut by_round: BTreeMap<u32, Vec<(TrialId, String)>> = BTreeMap::new();
+        for (trial, reason) in lost {
+            by_round.entry(trial.round).or_default().push((trial, reason));
+        }
+        let (mut allocation, mut out) = (self.allocation(plan)?, Vec::new());
+        for round in 1..=self.folder.run().plan.rounds {
+            allocation.look(round);
+            let trials = by_round.remove(&round).unwrap_or_default();
+            out.extend(trials.into_iter().filter(|(trial, _)| allocation.had(trial)));
+        }
+        Ok(out)
     }
 
     /// Whether a round of these cells begins now.

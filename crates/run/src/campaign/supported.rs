@@ -15,6 +15,8 @@ use crate::results::{CellName, Searched, TrialId};
 pub(super) struct Lost {
     /// Trials of rounds that are missing.
     pub(super) trials: Vec<(TrialId, String)>,
+    /// Cells of the whole plan that later rounds will not have.
+    pub(super) cells: Vec<(Cell, String)>,
     /// Cells of the whole plan that are searched, finished or not.
     pub(super) searches: Vec<(Cell, String)>,
 }
@@ -86,9 +88,40 @@ pub(super) fn lost(
             let missing = rounds.filter(|round| measured.binary_search(round).is_err());
             let why = format!("it cannot be measured any more: {reason}");
             lost.trials.extend(missing.map(|round| (name.clone().trial(round), why.clone())));
+            lost.cells.push((cell, reason));
         }
     }
     (skipped, lost)
+}
+
+/// What is to be said of paths that the rounds of a budget go on without, in part or whole. No
+/// failure says it: a budget promises no number of rounds. A sentence for each such path, with the
+/// reason.
+pub(super) fn without_them(plan: &Plan, lost: &[(Cell, String)]) -> Vec<String> {
+    let mut paths: BTreeMap<usize, (BTreeSet<usize>, &str)> = BTreeMap::new();
+    for (cell, reason) in lost.iter().filter(|_| plan.budget_ns.is_some()) {
+        let first = || (BTreeSet::new(), reason.as_str());
+        paths.entry(cell.path).or_insert_with(first).0.insert(cell.point);
+    }
+    let references = plan.references();
+    let sentence = |(path, (points, reason)): (usize, (BTreeSet<usize>, &str))| {
+        let workloads: BTreeSet<&str> =
+            points.iter().map(|point| plan.points[*point].workload.as_str()).collect();
+        let planned = plan.cells.iter().filter(|cell| cell.path == path).count();
+        let (of, there) = if points.len() == planned {
+            (String::new(), "")
+        } else {
+            (format!(" in {}", workloads.into_iter().collect::<Vec<_>>().join(", ")), " there")
+        };
+        let compared =
+            if references.is_reference(path) { ", and compare nothing with it" } else { "" };
+        let name = &plan.paths[path].name;
+        format!(
+            "`{name}` cannot be measured any more{of}, so the rounds of this session are without \
+             it{there}{compared}: {reason}"
+        )
+    };
+    paths.into_iter().map(sentence).collect()
 }
 
 /// What is to be said of paths that cannot be measured here, in part or whole, although others are
@@ -161,7 +194,7 @@ fn lacking(needs: &[Need]) -> Fault {
 }
 
 /// The plan with these of its cells, and only the paths and points that they need.
-fn only(plan: &Plan, cells: &[Cell]) -> Plan {
+pub(super) fn only(plan: &Plan, cells: &[Cell]) -> Plan {
     let used = |index: fn(&Cell) -> usize| -> BTreeMap<usize, usize> {
         let mut used: Vec<usize> = cells.iter().map(index).collect();
         used.sort_unstable();

@@ -188,6 +188,35 @@ fn a_budget_that_is_ended_is_a_whole_run_of_less_time() {
 }
 
 #[test]
+fn the_rounds_of_a_budget_go_on_without_a_path_that_is_gone_and_say_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let of = point("w", &[("size", json!("1B"))], job("rr", json!({"size": "1B"}), 1, 50));
+    // It is over after a round.
+    let plan = Plan {
+        budget_ns: Some(1),
+        baseline: Some("x".to_owned()),
+        ..plan(["x", "y", "z"].map(|name| path(name, 1, 1)).into(), vec![of], 1)
+    };
+    run(plan, dir.path(), &mut Bed::default(), &mut Onlooker::default()).unwrap();
+    let mut folder = Folder::resume(dir.path()).unwrap().0;
+    folder.allow_more(2 * SECOND).unwrap();
+    drop(folder);
+    let mut bed = Bed { unsupported: vec!["y".to_owned()], ..Bed::default() };
+    let mut onlooker = Onlooker::default();
+    let ended = resume(dir.path(), &mut bed, &mut onlooker).unwrap();
+    let (file, records) = contents(dir.path());
+    assert_eq!((file.status, ended.failures), (RunStatus::Complete, 0));
+    let count = |path: &str| records.iter().filter(|record| record.path == path).count();
+    let rounds = file.plan.rounds as usize;
+    assert!(rounds > 1, "half of a round fits into 2 s");
+    assert_eq!(["x", "y", "z"].map(count), [rounds, 1, rounds]);
+    let note = "`y` cannot be measured any more, so the rounds of this session are without it: \
+                this bed does not do it";
+    assert_eq!(onlooker.notes, [note]);
+    assert_eq!(file.notes.last(), Some(&format!("session {}: {note}", file.session)));
+}
+
+#[test]
 fn every_cell_of_every_round_leaves_one_record() {
     let dir = tempfile::tempdir().unwrap();
     // A window that has room for an exchange where other tests have the CPUs.

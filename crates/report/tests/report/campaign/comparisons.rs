@@ -164,7 +164,8 @@ fn a_difference_that_all_rounds_together_oppose_is_called_and_every_page_says_so
 
 #[test]
 fn rounds_with_nothing_leave_a_cell_open_until_it_is_clear() {
-    let is_settled = |rates: &[(f64, f64)]| !super::campaign(&made(rates)).settled().is_empty();
+    let is_settled =
+        |rates: &[(f64, f64)]| !super::campaign(&made(rates)).standing().settled.is_empty();
     let about = |ratio: f64, rounds: u32| -> Vec<(f64, f64)> {
         (0..rounds).map(|round| (8e9, ratio * 8e9 * (1.0 + 0.01 * f64::from(round % 3)))).collect()
     };
@@ -175,6 +176,35 @@ fn rounds_with_nothing_leave_a_cell_open_until_it_is_clear() {
     let mut clear = about(0.1, 30);
     clear[4].0 = 0.0;
     assert!(is_settled(&clear), "a tenth of the rate, and once the baseline stood still");
+}
+
+#[test]
+fn a_cell_is_settled_by_rounds_that_can_be_compared() {
+    let standing = |made: &fixture::Made| {
+        let found = super::campaign(made).standing();
+        [found.settled.into_iter().collect::<Vec<_>>(), found.open.into_iter().collect()]
+    };
+    let half = |round: u32| (8e9, 4e9 * (1.0 + 0.01 * f64::from(round % 3)));
+    let whole = made(&(0..12).map(half).collect::<Vec<_>>());
+    let other = vec![(1_usize, 0_usize)];
+    let (settled, open) = ([other.clone(), Vec::new()], [Vec::new(), other]);
+    assert_eq!(standing(&whole), settled);
+    // Another session made up for its rounds.
+    let mut later = whole.clone();
+    later.records.iter_mut().filter(|r| r.path == "other").for_each(|r| r.session = 2);
+    assert_eq!(standing(&later), open);
+    // Two rounds of that session leave it open, three do not.
+    for (rounds, expected) in [(2, &open), (3, &settled)] {
+        let mut more = later.clone();
+        more.records.iter_mut().filter(|r| r.round <= rounds).for_each(|r| r.session = 2);
+        assert_eq!(standing(&more), *expected, "{rounds} rounds");
+    }
+    // Nothing is known where one of the two has no records.
+    for path in ["base", "other"] {
+        let mut without = whole.clone();
+        without.records.retain(|record| record.path != path);
+        assert!(standing(&without).iter().all(Vec::is_empty), "without {path}");
+    }
 }
 
 #[test]
