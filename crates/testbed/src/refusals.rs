@@ -1,7 +1,7 @@
 //! The reasons, the same on every testbed that makes networks, why a path or a cell cannot be
 //! measured.
 
-use hopbench_model::{HttpVersion, Path, Point, Transport, Via};
+use hopbench_model::{Path, Point, Transport, Via};
 
 use crate::need::Need;
 
@@ -10,16 +10,6 @@ pub fn unsupported(path: &Path, point: &Point) -> Option<String> {
     let job = &point.job;
     if matches!(path.via, Via::Gateway(_)) && job.bypasses_proxies() {
         return Some(format!("a gateway takes TCP only: `{}` cannot go through it", job.workload));
-    }
-    if job.is_over_http2()
-        && job.shows_requests()
-        && let Some(variant) = path.variant.as_ref().filter(|_| path.is_proxied())
-        && variant.upstream == HttpVersion::Http2
-    {
-        let (name, workload) = (&variant.name, &job.workload);
-        return Some(format!(
-            "variant {name} speaks HTTP/1.1 with servers, and `{workload}` is over HTTP/2"
-        ));
     }
     if job.is_over_http2() && !point.server.is_agent() {
         let program = &point.server.program;
@@ -65,7 +55,7 @@ pub fn has_sidecar_before_gateway(path: &Path) -> Option<Need> {
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::{MeshMode, Variant, fixture};
+    use hopbench_model::{MeshMode, fixture};
     use serde_json::json;
 
     use super::*;
@@ -105,20 +95,6 @@ mod tests {
         assert_eq!(told(MeshMode::None, "hopbench"), "");
         assert_eq!(told(MeshMode::Server, "hopbench"), "");
         assert!(told(MeshMode::None, "nginx").starts_with("nginx is set up without TLS"));
-    }
-
-    #[test]
-    fn proxies_that_translate_do_not_take_http2() {
-        let variant = |upstream| Some(Variant { upstream, ..Variant::plain() });
-        let told = |upstream, mesh| {
-            let path = Path { mesh, variant: variant(upstream), ..fixture::path("p") };
-            let point = fixture::point("w", fixture::job("http", json!({"http2": true})));
-            unsupported(&path, &point)
-        };
-        assert_eq!(told(HttpVersion::Http1, MeshMode::Both), None);
-        assert_eq!(told(HttpVersion::Http2, MeshMode::None), None);
-        let why = told(HttpVersion::Http2, MeshMode::Both).unwrap();
-        assert!(why.contains("speaks HTTP/1.1 with servers"), "{why}");
     }
 
     #[test]

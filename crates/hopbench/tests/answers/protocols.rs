@@ -32,16 +32,47 @@ workloads:
   failed: {grpc: {connections: 2, rate: 100, path: '/?status=14'}}
 ";
 
+/// Proxies that speak HTTP/2 with each other, whatever the client speaks.
+const BETWEEN: &str = "
+name: between
+testbed: {lab: {nodes: 3}}
+rounds: 1
+time: 300ms
+warmup: 100ms
+seed: 3
+a-a: false
+mesh: {upstream: http2}
+paths:
+  server:  bridge@a -> bridge@b mesh server
+  both:    bridge@a -> bridge@b mesh both
+  service: bridge@a -> bridge@b via cluster-ip mesh both
+  port:    bridge@a -> bridge@b via node-port@c mesh both
+  ingress: bridge@a -> bridge@b via gateway@c mesh server
+workloads:
+  http1:  {http: {connections: 4, rate: 500, response: 1KiB}}
+  http2:  {http: {connections: 4, streams: 4, http2: true, rate: 500, response: 1KiB}}
+  grpc:   {grpc: {connections: 4, streams: 4, rate: 500, response: 1KiB}}
+";
+
 #[test]
 fn proxies_pass_every_protocol_and_count_what_they_see() {
+    pass(PROTOCOLS, 35);
+}
+
+#[test]
+fn proxies_that_speak_http2_with_each_other_pass_every_version() {
+    pass(BETWEEN, 15);
+}
+
+fn pass(scenario: &str, records: usize) {
     let Some(envoy) = envoy::program() else { return };
     let Some(_turn) = outside() else { return };
-    let bench = Bench::new(User::Caller, PROTOCOLS);
+    let bench = Bench::new(User::Caller, scenario);
     let done = bench.start(&["--envoy", &envoy.to_string_lossy()]).finish_within(120 * S);
     // Every call of `failed` fails, as it was told to.
     let results = bench.results();
     assert!(results.run.skipped.is_empty(), "{:?}: {}", results.run.skipped, done.story());
-    assert_eq!(results.records.len(), 35, "{}", done.story());
+    assert_eq!(results.records.len(), records, "{}", done.story());
     results.records.iter().for_each(sound);
 }
 
@@ -59,7 +90,7 @@ fn sound(record: &Record) {
     assert_eq!(told, ["200"], "{name}");
     let body = record.metrics["response_body_bytes"];
     let expected = match record.workload.as_str() {
-        "http2" | "secret" => 1024.0,
+        "http1" | "http2" | "secret" => 1024.0,
         "bodies" => 100_000.0,
         // The prefix of each message, the tag and the length of each payload.
         "calls" => 3.0 * 107.0,

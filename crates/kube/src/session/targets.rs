@@ -74,7 +74,7 @@ fn by_mesh(built: &Built, ends: &Endpoints, point: &Point) -> Result<Option<Sock
     if !path.is_proxied() || point.job.bypasses_proxies() {
         return Ok(None);
     }
-    let offer = rules(&built.spec).offer(&point.job, &point.server);
+    let offer = rules(&built.spec).offer(path, &point.job, &point.server);
     let ask = Ask { program: program(&point.server), offer };
     let port =
         || taken_port(&built.placement, ends, &ask).ok_or_else(|| nowhere("no proxy takes this"));

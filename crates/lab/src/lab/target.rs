@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use hopbench_mesh::Offer;
 use hopbench_model::{Fault, Job, ServerSpec, Via};
-use hopbench_testbed::placement::Endpoints;
+use hopbench_testbed::placement::{Endpoints, Rules};
 
 use super::built::Built;
 use crate::network::families::{family_of, of_family};
@@ -23,7 +23,7 @@ pub(crate) fn target(
     // Traffic that passes by the proxies goes to the agent: Services have it at the first offer's
     // port.
     let bypassed = job.bypasses_proxies();
-    let offer = if bypassed { Offer::ALL[0] } else { Offer::of(job, server) };
+    let offer = if bypassed { Offer::ALL[0] } else { Rules::default().offer(path, job, server) };
     let of_pod = |pod| built.pods.get(pod).map(|pod| pod.address);
     let target = match (&path.via, endpoints.service) {
         (Via::ClusterIp, Some(number)) => {

@@ -4,7 +4,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use hopbench_mesh::{App, Offer};
-use hopbench_model::{Affinity, IpFamily, Via};
+use hopbench_model::{Affinity, IpFamily, Path, Via};
 use hopbench_testbed::placement::{AGENT_PORT, Endpoints, PodId};
 
 use super::pod_ports::{PROGRAM_PORT, agent_port, entry};
@@ -16,9 +16,18 @@ use crate::topology::kinds::kind;
 /// The offers of a Service without proxies: there a port carries whatever it is sent.
 const UNPROXIED: [Offer; 2] = [Offer::ALL[0], Offer::ALL[2]];
 
-/// Those with proxies, which go on with the version of HTTP in which a request came: HTTP/2 needs
-/// no port of its own.
+/// Those with proxies that go on with the version of HTTP in which a request came: HTTP/2 needs no
+/// port of its own.
 const PROXIED: [Offer; 3] = [Offer::ALL[0], Offer::ALL[1], Offer::ALL[2]];
+
+/// The offers of the Service of a path.
+fn offers(path: &Path) -> &'static [Offer] {
+    match (path.is_proxied(), path.carries_as_http2()) {
+        (false, _) => &UNPROXIED,
+        (true, false) => &PROXIED,
+        (true, true) => &Offer::ALL,
+    }
+}
 
 /// The Service of one path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,8 +38,7 @@ pub(crate) struct Service {
     /// The node that translates for its path.
     pub(crate) node: String,
     pub(crate) front: Front,
-    /// Its ports: without proxies those of the agents and of the server program, with them one for
-    /// each of [`PROXIED`].
+    /// Its ports, one for each of [`offers`].
     pub(crate) ports: Vec<Port>,
     /// Whether the backends see an address of the node that translated, instead of the client's.
     pub(crate) masquerades: bool,
@@ -81,7 +89,6 @@ impl Service {
             }
             Via::NodePort(_) => Front::Nodes,
         };
-        let offers: &[Offer] = if endpoints.path.is_proxied() { &PROXIED } else { &UNPROXIED };
         let port = |offer: &Offer| {
             let backend = |pod: &PodId| {
                 let entered = match endpoints.gateways.is_empty() {
@@ -101,7 +108,7 @@ impl Service {
             path: endpoints.path.name.clone(),
             node: translator(endpoints)?.to_owned(),
             front,
-            ports: offers.iter().map(port).collect(),
+            ports: offers(&endpoints.path).iter().map(port).collect(),
             masquerades: masquerades(endpoints),
             affinity: endpoints.path.affinity,
             family,
@@ -167,7 +174,7 @@ fn masquerades(endpoints: &Endpoints) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::{MeshMode, Path, Variant, fixture};
+    use hopbench_model::{HttpVersion, MeshMode, Variant, fixture};
     use hopbench_testbed::placement::{Placement, Rules};
 
     use super::*;
@@ -217,5 +224,25 @@ mod tests {
                 [(30_009, tcp), (30_010, http), (30_011, program)]
             );
         }
+    }
+
+    #[test]
+    fn http2_has_a_node_port_of_its_own_where_proxies_cannot_see_the_version() {
+        let path = Path {
+            from: fixture::place("bridge", "a"),
+            to: fixture::place("bridge", "b"),
+            via: Via::NodePort("c".into()),
+            mesh: MeshMode::Both,
+            variant: Some(Variant { upstream: HttpVersion::Http2, ..Variant::plain() }),
+            ..fixture::path("p")
+        };
+        let placement = Placement::of(&fixture::plan(vec![path], vec![]), Rules::default());
+        let service = Service::of(&placement.paths["p"], |_| Some(Ipv4Addr::LOCALHOST)).unwrap();
+        let entered = service.ports.iter().map(|port| (port.port, port.backends[0].tcp.port()));
+        let [tcp, http, program, http2] = Offer::ALL.map(|offer| offer.exposed(MeshMode::Both));
+        assert_eq!(
+            entered.collect::<Vec<_>>(),
+            [(30_000, tcp), (30_001, http), (30_002, program), (29_000, http2)]
+        );
     }
 }

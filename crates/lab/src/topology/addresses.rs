@@ -105,10 +105,11 @@ pub(crate) fn service(service: usize) -> Ipv4Addr {
 }
 
 /// The ports of a Service on the nodes: one for each thing that a server can be asked for.
-pub(crate) fn node_ports(service: usize) -> [u16; 3] {
+pub(crate) fn node_ports(service: usize) -> [u16; 4] {
     // At most 900 Services: below 32768, where the kernel's own choice of ports begins.
     let first = 30_000 + 3 * service as u16;
-    [first, first + 1, first + 2]
+    // HTTP/2 has a port of its own on few paths.
+    [first, first + 1, first + 2, 29_000 + service as u16]
 }
 
 #[cfg(test)]
@@ -142,7 +143,7 @@ mod tests {
             !SERVICES.contains(behind(MOST_NODES - 1).pod(8191 - 3)),
             "the last pod's block ends before the Services"
         );
-        assert_eq!(node_ports(MOST_SERVICES - 1)[2], 32_699);
+        assert_eq!(node_ports(MOST_SERVICES - 1), [32_697, 32_698, 32_699, 29_899]);
     }
 
     #[test]

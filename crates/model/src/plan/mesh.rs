@@ -121,7 +121,7 @@ pub struct Variant {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_connections: Option<u32>,
     /// What proxies speak with each other: `http1` stands for what the client speaks. Where it is
-    /// `http2`, they speak HTTP/1.1 with applications.
+    /// `http2`, they speak with applications what the client speaks with them.
     pub upstream: HttpVersion,
     /// A script of Lua that the HTTP filters of its proxies run.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -287,6 +287,13 @@ impl Path {
         !self.mesh.is_none() || matches!(self.via, Via::Gateway(_))
     }
 
+    /// Whether its proxies speak HTTP/2 with each other, whatever the client speaks. What it was, a
+    /// proxy behind another one cannot see then.
+    pub fn carries_as_http2(&self) -> bool {
+        let variant = self.variant.as_ref().filter(|_| self.is_proxied());
+        variant.is_some_and(|variant| variant.upstream == HttpVersion::Http2)
+    }
+
     /// Whether its proxies carry the traffic of a job.
     pub fn proxies_carry(&self, job: &Job) -> bool {
         self.is_proxied() && !job.bypasses_proxies()

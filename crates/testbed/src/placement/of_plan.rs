@@ -102,8 +102,9 @@ fn settings<'a>(plan: &'a Plan, path: &Path) -> Option<&'a PodSettings> {
 }
 
 /// The demand on the path at this position.
-fn demand(plan: &Plan, path: usize, rules: Rules) -> Demand<'static> {
-    let cells = plan.cells.iter().filter(|cell| cell.path == path);
+fn demand(plan: &Plan, at: usize, rules: Rules) -> Demand<'static> {
+    let path = &plan.paths[at];
+    let cells = plan.cells.iter().filter(|cell| cell.path == at);
     let points: Vec<&Point> = cells.filter_map(|cell| plan.points.get(cell.point)).collect();
     let sends =
         |transport: Transport| points.iter().any(|point| point.job.transport() == transport);
@@ -113,7 +114,7 @@ fn demand(plan: &Plan, path: usize, rules: Rules) -> Demand<'static> {
     let mut asks: BTreeSet<Ask> = proxied
         .map(|point| Ask {
             program: rules.program(&point.server),
-            offer: rules.offer(&point.job, &point.server),
+            offer: rules.offer(path, &point.job, &point.server),
         })
         .collect();
     if plan.cells.is_empty() {
@@ -121,7 +122,7 @@ fn demand(plan: &Plan, path: usize, rules: Rules) -> Demand<'static> {
         let is_offered = |offer: &Offer| {
             let is_apart = offer.protocol == Protocol::Http2;
             (offer.app == App::Agent || !rules.programs_apart)
-                && (rules.versions_apart || !is_apart)
+                && (rules.has_versions_apart(path) || !is_apart)
         };
         let offers = Offer::ALL.into_iter().filter(is_offered);
         asks.extend(offers.map(|offer| Ask { program: None, offer }));
@@ -146,7 +147,7 @@ fn demand(plan: &Plan, path: usize, rules: Rules) -> Demand<'static> {
 #[cfg(test)]
 mod tests {
     use hopbench_model::{
-        Job, MeshMode, Peer, Place, ServerSpec, Subject, Via, WorkloadKind, fixture,
+        HttpVersion, Job, MeshMode, Peer, Place, ServerSpec, Subject, Via, WorkloadKind, fixture,
     };
 
     use super::*;
@@ -361,6 +362,35 @@ mod tests {
         };
         assert_eq!(asked(CLUSTER), ["agent-http", "agent-http2"]);
         assert_eq!(asked(Rules::default()), ["agent-http"]);
+    }
+
+    #[test]
+    fn proxies_that_speak_http2_in_any_case_know_the_version_from_the_port() {
+        let mut http2 = point("http", "hopbench");
+        http2.job.params = serde_json::json!({"http2": true}).into();
+        let points = vec![point("http", "hopbench"), http2];
+        let asked = |via: Via, mesh: MeshMode, upstream: HttpVersion, points: &[Point]| {
+            let mut path = meshed("p", "bridge", via, mesh, Some("plain"));
+            path.variant = Some(Variant { upstream, ..Variant::plain() });
+            let placement =
+                Placement::of(&fixture::plan(vec![path], points.to_vec()), Rules::default());
+            let asks = placement.paths["p"].asks.iter();
+            asks.map(|ask| ask.offer.word()).collect::<Vec<_>>()
+        };
+        let gateway = || Via::Gateway("c".into());
+        let (one, both) = (vec!["agent-http"], vec!["agent-http", "agent-http2"]);
+        for (via, mesh, upstream, expected) in [
+            (Via::Direct, MeshMode::Both, HttpVersion::Http1, &one),
+            (Via::Direct, MeshMode::Both, HttpVersion::Http2, &both),
+            (gateway(), MeshMode::None, HttpVersion::Http2, &both),
+            // Nothing is between the ends.
+            (Via::Direct, MeshMode::None, HttpVersion::Http2, &one),
+        ] {
+            assert_eq!(asked(via, mesh, upstream, &points), *expected, "{mesh} {upstream:?}");
+        }
+        // A lab that stands for whatever may come.
+        let standing = |upstream| asked(Via::Direct, MeshMode::Both, upstream, &[]).len();
+        assert_eq!((standing(HttpVersion::Http1), standing(HttpVersion::Http2)), (3, 4));
     }
 
     #[test]

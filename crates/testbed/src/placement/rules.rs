@@ -1,7 +1,7 @@
 //! The rules by which a testbed shares pods between paths.
 
 use hopbench_mesh::Offer;
-use hopbench_model::{Job, ServerSpec};
+use hopbench_model::{Job, Path, ServerSpec};
 
 /// The rules of a testbed. By default a pod has the agent and the server programs beside it, and
 /// its traffic is redirected to its sidecar.
@@ -19,15 +19,24 @@ pub struct Rules {
     /// Whether the services that proxies ask stay on the servers' node if the servers have no pods.
     /// Otherwise they are on the clients' node then.
     pub policy_on_servers_node: bool,
-    /// Whether proxies take the version of HTTP from the port that is asked, so that HTTP/2 has
-    /// ports of its own.
+    /// Whether all proxies take the version of HTTP from the port that is asked, so that HTTP/2 has
+    /// ports of its own. Otherwise only those do that speak HTTP/2 with each other in any case.
     pub versions_apart: bool,
 }
 
 impl Rules {
-    /// The offer that a job asks of this server.
-    pub fn offer(self, job: &Job, server: &ServerSpec) -> Offer {
-        if self.versions_apart { Offer::of_version(job, server) } else { Offer::of(job, server) }
+    /// The offer that a job asks of this server on a path.
+    pub fn offer(self, path: &Path, job: &Job, server: &ServerSpec) -> Offer {
+        if self.has_versions_apart(path) {
+            Offer::of_version(job, server)
+        } else {
+            Offer::of(job, server)
+        }
+    }
+
+    /// Whether HTTP/2 has ports of its own on a path.
+    pub(super) fn has_versions_apart(self, path: &Path) -> bool {
+        self.versions_apart || path.carries_as_http2()
     }
 
     /// The server program whose pods answer as this server.
