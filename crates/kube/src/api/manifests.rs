@@ -115,22 +115,21 @@ fn implied(right: &Right) -> &'static [&'static str] {
     match right.resource {
         "pods" if has("create") => &[
             "`create pods` implies more: a pod may run as any ServiceAccount of its namespace,",
-            "and mount all Secrets and ConfigMaps there. The namespace's Pod Security says what it \
-             may do to a node.",
+            "and mount all Secrets and ConfigMaps there. The namespace's Pod Security says what",
+            "it may do to a node.",
         ],
         "secrets" if has("patch") => &[
-            "`patch secrets` implies more: it changes any Secret of a namespace, and the answer to \
-             a patch shows",
-            "the Secret.",
+            "`patch secrets` implies more: it changes any Secret of a namespace, and the answer",
+            "to a patch shows the Secret.",
         ],
-        "pods/exec" => {
-            &["`create pods/exec` implies more: it starts any program in any container of a \
-             namespace."]
-        }
+        "pods/exec" => &[
+            "`create pods/exec` implies more: it starts any program in any container of a",
+            "namespace.",
+        ],
         "gateways" if has("create") => &[
-            "`create gateways` implies more: the controller of a GatewayClass makes pods and \
-             Services for each",
-            "Gateway, perhaps a load balancer that is reached from outside of the cluster.",
+            "`create gateways` implies more: the controller of a GatewayClass makes pods and",
+            "Services for each Gateway, perhaps a load balancer that is reached from outside of",
+            "the cluster.",
         ],
         _ => &[],
     }
