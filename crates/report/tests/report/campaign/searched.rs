@@ -140,6 +140,7 @@ pub(crate) fn drive(
         search.observe(load, Measurement { value: seen, within: true });
         let found = search.found().get(before).copied();
         let why = match search.trace().last().unwrap().why {
+            Why::Scan => "scan",
             Why::Raise => "raise",
             Why::Narrow => "narrow",
             Why::Again => "again",

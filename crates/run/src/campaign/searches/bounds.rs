@@ -22,7 +22,7 @@ pub(in crate::campaign) fn bounds(plan: &Plan) -> Bounds {
                 // A level that no trial can have is not measured either.
                 let levels = connections
                     .iter()
-                    .filter_map(|value| at(point, path.clients, &[load(value)], 1).ok());
+                    .filter_map(|value| at(point, path.clients, &[load(value)], 1, false).ok());
                 levels.for_each(|level| cover(&mut bounds, path, &level));
                 bounds.threads = threads.iter().copied().fold(bounds.threads, u32::max);
             }
@@ -34,7 +34,7 @@ pub(in crate::campaign) fn bounds(plan: &Plan) -> Bounds {
                     .flat_map(|rates| [rates.lowest_per_s, rates.highest_per_s])
                 {
                     let load = Load { parameter: Parameter::Rate, value };
-                    if let Ok(level) = at(point, path.clients, &[load], 1) {
+                    if let Ok(level) = at(point, path.clients, &[load], 1, false) {
                         cover(&mut bounds, path, &level);
                     }
                 }
