@@ -62,6 +62,8 @@ pub(crate) struct ActiveTrial {
     is_in_doubt: bool,
     /// Bytes that a server has to receive before a visit is over.
     awaited: u64,
+    /// When a server was told that its clients are done.
+    finished_at: Nanos,
     /// Whether a server's workers know that the visit is over.
     is_told: bool,
     /// The warm-up that its order asked for.
@@ -114,6 +116,9 @@ const CLOSING_ENDLESS: Nanos = 10_000_000;
 const BETWEEN_WORDS: Nanos = SECOND / 10;
 /// How often a server looks whether all bytes of a visit have come.
 const BETWEEN_COUNTS: Nanos = 500_000;
+/// How long it looks for the last datagrams. After that some are taken for lost, and silence tells
+/// when a visit is over.
+const LAST_DATAGRAMS: Nanos = 5_000_000;
 /// The longest delay of a trial's end.
 const LATENESS: Nanos = 10 * SECOND;
 /// How long after `Prepare` the order to start may come, where opening the flows takes no longer. A
@@ -189,6 +194,7 @@ impl ActiveTrial {
             granted_warmup_ns: timing.warmup_ns,
             opening: patience,
             awaited: 0,
+            finished_at: 0,
             is_told: false,
             patience: if endless && !context.stays { CLOSING_ENDLESS } else { CLOSING },
             role: prepare.role,
@@ -290,7 +296,7 @@ impl ActiveTrial {
             Phase::Draining | Phase::Resting => {}
         }
         if self.role == Role::Server {
-            self.closing_until = Some(now + self.patience);
+            (self.closing_until, self.finished_at) = (Some(now + self.patience), now);
             // Only a client that came to the end of the window by itself has certainly sent
             // everything.
             if over {
@@ -340,11 +346,21 @@ impl ActiveTrial {
 
     /// The clients have sent so many bytes.
     pub(crate) fn awaits(&mut self, bytes: u64) {
-        let kind = self.job.kind();
-        // Exchanges are over when the client has its answers, and datagrams may get lost.
-        if kind.transport == Transport::Tcp && kind.pattern == Pattern::OneWay {
+        // Exchanges are over when the client has its answers.
+        if self.job.kind().pattern == Pattern::OneWay {
             self.awaited = bytes;
         }
+    }
+
+    /// Whether a server that counts the last bytes of a visit may end it at this time.
+    fn has_come(&self, workers: &Workers, now: Nanos) -> bool {
+        let has_all = workers.counts().of(Counter::ReceivedBytes) >= self.awaited;
+        // Datagrams may get lost.
+        let is_udp = self.job.kind().transport == Transport::Udp;
+        if has_all && is_udp && self.awaited > 0 {
+            self.window.all_arrived();
+        }
+        has_all || (is_udp && now >= self.finished_at.saturating_add(LAST_DATAGRAMS))
     }
 
     /// Looks at the workers and at the clock.
@@ -412,7 +428,7 @@ impl ActiveTrial {
                 Some(self.conclude())
             }
             Phase::Draining if self.awaits_bytes() => {
-                if workers.counts().of(Counter::ReceivedBytes) >= self.awaited {
+                if self.has_come(workers, now) {
                     workers.end_visit();
                     self.is_told = true;
                 }

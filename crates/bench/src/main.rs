@@ -79,10 +79,8 @@ fn run(options: &Options) -> Result<u8, (u8, anyhow::Error)> {
     let cpus = lab::machine::two_cpus().map_err(environment)?;
     lab::become_root_somewhere().map_err(environment)?;
     if cfg!(debug_assertions) {
-        say(
-            "warning: a debug build of this program makes the plain loops slower than they are; \
-             use --release",
-        );
+        say("warning: a debug build of this program makes the plain loops slower than they are; \
+             use --release");
     }
     interrupt::install().map_err(environment)?;
     let lab = lab::Lab::build()

@@ -69,7 +69,7 @@ pub struct TrialResult {
 }
 
 /// Time between the order to start and the start of load, for the order to arrive.
-const HEAD_START: Nanos = 5_000_000;
+const HEAD_START: Nanos = 3_000_000;
 /// The same over networks, where an order may take much longer than the fastest round trip said:
 /// who gets it late begins late.
 const HEAD_START_REMOTE: Nanos = 50_000_000;

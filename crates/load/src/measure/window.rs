@@ -16,6 +16,7 @@ pub struct Window {
     start: AtomicU64,
     end: AtomicU64,
     all_sent: AtomicU64,
+    all_arrived: AtomicBool,
     began: AtomicU64,
     stop: AtomicBool,
     /// Visits that were opened, and those that may end.
@@ -32,6 +33,7 @@ impl Default for Window {
             start: AtomicU64::new(NEVER),
             end: AtomicU64::new(NEVER),
             all_sent: AtomicU64::new(NEVER),
+            all_arrived: AtomicBool::new(false),
             began: AtomicU64::new(0),
             stop: AtomicBool::new(false),
             visits: AtomicU32::new(0),
@@ -44,6 +46,7 @@ impl Window {
     /// Fixes all times of the first visit, or of the next one; workers see them at their next look.
     pub fn open(&self, load_start: Nanos, start: Nanos, end: Nanos) {
         self.all_sent.store(NEVER, Ordering::Relaxed);
+        self.all_arrived.store(false, Ordering::Relaxed);
         self.began.store(0, Ordering::Relaxed);
         self.start.store(start, Ordering::Relaxed);
         self.end.store(end, Ordering::Relaxed);
@@ -81,6 +84,16 @@ impl Window {
     /// When the other end was done; `Nanos::MAX` while that is not known.
     pub fn all_sent_at(&self) -> Nanos {
         self.all_sent.load(Ordering::Relaxed)
+    }
+
+    /// All that was sent in this visit has arrived: nothing is on its way any more.
+    pub fn all_arrived(&self) {
+        self.all_arrived.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether that is known.
+    pub(crate) fn has_all_arrived(&self) -> bool {
+        self.all_arrived.load(Ordering::Relaxed)
     }
 
     /// Ends everything at once, without draining.

@@ -97,7 +97,7 @@ const MOST_SIZE: u64 = 64 << 20;
 /// From so many connections on, one always has something to read.
 const MANY: u32 = 16;
 /// How long a sender goes on after the window, ns.
-const RUN_OUT: Nanos = 20_000_000;
+const RUN_OUT: Nanos = 10_000_000;
 /// What a receiver reads at once of what is left when load has ended, bytes.
 const RUN_OUT_BYTES: usize = 64 * 1024;
 /// A write of a paced sender covers at most this much time, ns: a slow rate is no rate when it

@@ -206,7 +206,8 @@ const SCAN_WIDTH: f64 = 0.16;
 fn the_highest_rate_within_a_percentile_agrees_with_queueing_theory() {
     // 100 us of service, one server: 10 000 a second at most.
     tell("| slo | requests a trial | repeats | theory, /s | within 5 %, % | worst, % | trials |");
-    for ((name, requests, scanned), repeats) in TRIALS.into_iter().flat_map(|trial| [(trial, 1), (trial, 3)])
+    for ((name, requests, scanned), repeats) in
+        TRIALS.into_iter().flat_map(|trial| [(trial, 1), (trial, 3)])
     {
         for services in [4.0, 8.0, 12.0] {
             let (limit_ns, truth) = (services * 1e5, 10_000.0 * theory(services, 0.99));
@@ -287,7 +288,8 @@ fn a_cpu_ceiling_that_is_searched_again_is_held_too() {
             if jump { if load < 9000.0 { 0.3 } else { 0.9 } } else { (load / 20_000.0).min(1.0) }
         };
         let mut search = Ceiling::new(0.6, 200.0, 200_000.0, 4);
-        run(&mut search, |load, _| (cpu(load) + 0.005 * normal(&mut random)).clamp(0.0, 1.0)).unwrap();
+        run(&mut search, |load, _| (cpu(load) + 0.005 * normal(&mut random)).clamp(0.0, 1.0))
+            .unwrap();
         assert_eq!(search.found().len(), 4);
         let truth = if jump { 9000.0 } else { 11_800.0 };
         for found in search.found() {
@@ -311,9 +313,10 @@ fn a_cpu_ceiling_is_held_within_3_points() {
             let cpu = |load: f64| (idle + 0.7 * (load / 20_000.0).powf(bend)).min(1.0);
             let ceiling = 0.6;
             let mut search = Ceiling::new(ceiling, 200.0, 200_000.0, 1);
-            let found =
-                run(&mut search, |load, _| (cpu(load) + noise * normal(&mut random)).clamp(0.0, 1.0))
-                    .unwrap();
+            let found = run(&mut search, |load, _| {
+                (cpu(load) + noise * normal(&mut random)).clamp(0.0, 1.0)
+            })
+            .unwrap();
             held += usize::from((cpu(found) - ceiling).abs() <= 0.03);
             above += usize::from(cpu(found) > ceiling);
             trials += search.trace().len();

@@ -78,8 +78,7 @@ impl Estimate {
             if let (Some(search), 1..) = (&point.search, paths) {
                 let of_point = searched.iter().filter(|cell| cell.point == at);
                 let clients = of_point.map(|cell| plan.paths[cell.path].clients).max();
-                let length =
-                    |rate, is_scan| trial_ns(point, clients.unwrap_or(1), rate, is_scan);
+                let length = |rate, is_scan| trial_ns(point, clients.unwrap_or(1), rate, is_scan);
                 let effort = effort(search, paths, plan.most_rounds(), &length);
                 out.search_trials = out.search_trials.plus(effort.trials);
                 out.time_ns = out.time_ns.plus(effort.time_ns);
@@ -154,10 +153,7 @@ struct Effort {
 
 impl Effort {
     fn plus(self, other: Self) -> Self {
-        Self {
-            trials: self.trials.plus(other.trials),
-            time_ns: self.time_ns.plus(other.time_ns),
-        }
+        Self { trials: self.trials.plus(other.trials), time_ns: self.time_ns.plus(other.time_ns) }
     }
 
     fn times(self, n: u64) -> Self {

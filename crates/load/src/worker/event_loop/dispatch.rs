@@ -81,7 +81,8 @@ impl<F: Flow> EventLoop<F> {
             return;
         }
         let is_over = if self.setup.dial.is_none() {
-            self.slots.iter().all(|slot| !is_there(slot) || slot.flow.is_idle())
+            self.recorder.window().has_all_arrived()
+                || self.slots.iter().all(|slot| !is_there(slot) || slot.flow.is_idle())
         } else {
             self.finished && self.live > 0 && self.resting.len() == self.live
         };

@@ -173,8 +173,8 @@ mod tests {
         assert_eq!(scheduled(Schedule::Poisson(1.0), 1), Schedule::Poisson(900.5));
         let made = schedule(Schedule::Closed, 1).unwrap();
         assert_eq!((point_label(&made.point).as_str(), made.job.seed), ("rate=900.5 size=1B", 2));
-        let stream =
-            at(&point("stream", json!({}), Schedule::Closed), 1, &[rate(5.0)], 1, false).unwrap_err();
+        let stream = at(&point("stream", json!({}), Schedule::Closed), 1, &[rate(5.0)], 1, false)
+            .unwrap_err();
         assert!(stream.contains("found stream"), "{stream}");
     }
 
@@ -193,7 +193,8 @@ mod tests {
             point.job.connections = connections;
             (point.job.timing.window_ns, point.job.timing.warmup_ns) = (7 * SECOND, SECOND / 100);
             let search = SearchSpec { short, ..fixture::search(goal.clone()) };
-            let made = at(&Point { search: Some(search), ..point }, 1, &[rate(per_s)], 1, false).unwrap();
+            let made =
+                at(&Point { search: Some(search), ..point }, 1, &[rate(per_s)], 1, false).unwrap();
             [made.job.timing.window_ns, made.job.timing.warmup_ns].map(|ns| ns / 1_000_000)
         };
         assert_eq!(ms(None, 1, 1000.0, true), [7000, 10]);
@@ -231,12 +232,13 @@ mod tests {
         let (connections, threads) = (Parameter::Connections, Parameter::Threads);
         let loads =
             [Load { parameter: connections, value: 64.0 }, Load { parameter: threads, value: 2.0 }];
-        let made = at(&point("rr", json!({"size": "1B"}), Schedule::Closed), 1, &loads, 1, false).unwrap();
+        let made =
+            at(&point("rr", json!({"size": "1B"}), Schedule::Closed), 1, &loads, 1, false).unwrap();
         assert_eq!((made.job.connections, made.job.threads), (64, 2));
         assert_eq!(point_label(&made.point), "size=1B threads=2");
         let loads = [loads[1], Load { parameter: connections, value: 1.0 }];
-        let wrong =
-            at(&point("rr", json!({"size": "1B"}), Schedule::Closed), 1, &loads, 1, false).unwrap_err();
+        let wrong = at(&point("rr", json!({"size": "1B"}), Schedule::Closed), 1, &loads, 1, false)
+            .unwrap_err();
         assert!(wrong.contains("at most one thread a connection"), "{wrong}");
         // A stream both ways is two flows a connection, as in a scenario.
         let both = json!({"size": "64KiB", "direction": "both", "receive": "copy"});

@@ -130,9 +130,8 @@ fn stalls_do_not_mislead_a_scan_for_long() {
 
 #[test]
 fn a_scan_of_what_is_all_good_or_all_bad_ends() {
-    let of = |value| {
-        run(Highest::slo(10.0, 100.0, 1600.0, 0.02, 1).scanning(0.16), |_| value).outcome()
-    };
+    let of =
+        |value| run(Highest::slo(10.0, 100.0, 1600.0, 0.02, 1).scanning(0.16), |_| value).outcome();
     assert_eq!((of(1.0), of(20.0)), (Outcome::AboveHighest, Outcome::BelowLowest));
 }
 
