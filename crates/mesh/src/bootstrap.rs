@@ -17,6 +17,8 @@ mod services;
 mod tcp;
 mod tls;
 
+use std::net::IpAddr;
+
 use serde_json::{Value, json};
 
 use crate::{AdminAddress, ProxySpec, stats};
@@ -43,7 +45,7 @@ impl ProxySpec {
         let mut listeners: Vec<Value> =
             self.listeners.iter().map(|one| listener::of(one, self)).collect();
         // The last one to be bound.
-        listeners.extend(self.ready.map(listener::ready));
+        listeners.extend(self.ready.map(|port| listener::ready(port, self.listens_by_ipv6())));
         let admin = match &self.admin {
             AdminAddress::Pipe(path) => json!({"pipe": {"path": path}}),
             AdminAddress::Loopback(port) => address("127.0.0.1", *port),
@@ -83,6 +85,10 @@ impl ProxySpec {
         let arguments =
             ["--disable-hot-restart", "--concurrency", &concurrency, "--log-level", "warning"];
         arguments.map(str::to_owned).to_vec()
+    }
+
+    fn listens_by_ipv6(&self) -> bool {
+        self.listeners.iter().flat_map(|listener| &listener.addresses).any(IpAddr::is_ipv6)
     }
 
     fn routes(&self) -> impl Iterator<Item = &crate::ProxyRoute> {

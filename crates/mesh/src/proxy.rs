@@ -34,8 +34,8 @@ pub struct ProxySpec {
     pub variant: Variant,
     /// Its admin endpoint.
     pub admin: AdminAddress,
-    /// A port, on all addresses, at which it closes every connection: whoever gets one knows that
-    /// it is ready.
+    /// A port, on all addresses of the families of its listeners and of IPv4, at which it closes
+    /// every connection: whoever gets one knows that it is ready.
     pub ready: Option<u16>,
     /// Where it listens.
     pub listeners: Vec<Listener>,

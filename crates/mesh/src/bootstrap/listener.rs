@@ -36,17 +36,22 @@ pub(super) fn of(listener: &Listener, proxy: &ProxySpec) -> Value {
     config
 }
 
-/// One that takes connections and closes them. Envoy binds no port before it is ready.
-pub(super) fn ready(port: u16) -> Value {
+/// One that takes connections and closes them, with `by_ipv6` those by IPv6, too. Envoy binds no
+/// port before it is ready.
+pub(super) fn ready(port: u16, by_ipv6: bool) -> Value {
     let closes = extension(
         "envoy.filters.network.direct_response",
         "envoy.extensions.filters.network.direct_response.v3.Config",
         json!({}),
     );
-    json!({
+    let mut config = json!({
         "name": "ready", "address": address("0.0.0.0", port),
         "filter_chains": [{"filters": [closes]}],
-    })
+    });
+    if by_ipv6 {
+        config["additional_addresses"] = json!([{"address": address("::", port)}]);
+    }
+    config
 }
 
 /// The ports that it binds: its own where connections are redirected to it, otherwise those of its

@@ -1,9 +1,12 @@
 //! Bootstraps as the real Envoy takes them.
 
-use hopbench_mesh::{Protocol, ProxySpec};
-use hopbench_model::Variant;
+use std::net::Ipv6Addr;
 
-use crate::descriptions::{SHAPES, gateway, identity, one_way, variants};
+use hopbench_mesh::{Protocol, ProxySpec, READY};
+use hopbench_model::Variant;
+use serde_json::{Value, json};
+
+use crate::descriptions::{SHAPES, connected, gateway, identity, one_way, variants};
 use crate::envoy;
 
 /// Every variant of a shape; of the cross product of both, nothing is left out.
@@ -42,6 +45,24 @@ fn envoy_takes_every_server() {
 #[test]
 fn envoy_takes_every_gateway() {
     every_variant("gateway");
+}
+
+#[test]
+fn a_sidecar_that_listens_by_ipv6_is_ready_there_too() {
+    let mut proxy = ProxySpec { identity: Some(identity()), ..connected(&Variant::plain()) };
+    let ready = |proxy: &ProxySpec| {
+        let bootstrap = proxy.bootstrap();
+        let listeners = bootstrap["static_resources"]["listeners"].as_array().unwrap();
+        let ready = listeners.iter().find(|listener| listener["name"] == "ready").unwrap();
+        ready["additional_addresses"].clone()
+    };
+    assert_eq!(ready(&proxy), Value::Null);
+    proxy.listeners[0].addresses.push(Ipv6Addr::UNSPECIFIED.into());
+    let at = json!({"address": {"socket_address": {"address": "::", "port_value": READY}}});
+    assert_eq!(ready(&proxy), json!([at]));
+    if let Some(envoy) = envoy::program() {
+        assert_eq!(envoy::validate(&envoy, &proxy), Ok(()));
+    }
 }
 
 /// Where the port says the version, the proxy goes on with it, whatever the variant says.
