@@ -7,7 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use hopbench_control::authority::Authority;
 use hopbench_mesh::{ADMIN, AdminAddress, POLICY_PORT, ProxyIdentity, ProxySpec, READY, SPIFFE};
-use hopbench_model::{ClusterSpec, Fault, MeshProvider, Variant};
+use hopbench_model::{ClusterSpec, Fault, IpFamily, MeshProvider, Variant};
 use hopbench_testbed::placement::{MeshProcess, MeshRole, Placement, PodId};
 use serde_json::{Value, json};
 
@@ -19,6 +19,7 @@ use crate::objects::security::unprivileged;
 use crate::objects::sidecar::Sidecar;
 use crate::plan::names;
 use crate::provision::built::Built;
+use crate::provision::mesh_state::Peer;
 
 /// The volume with the bootstrap.
 const VOLUME: &str = "bootstrap";
@@ -99,8 +100,8 @@ fn secret_name(pod: &str) -> String {
 #[derive(Debug)]
 pub(crate) struct Described {
     proxy: ProxySpec,
-    /// The pods that it leads to, with their addresses; absent: not known yet.
-    pub(crate) peers: BTreeMap<PodId, Option<IpAddr>>,
+    /// The pods that it leads to, with their addresses; absent: not known yet, or there is none.
+    pub(crate) peers: BTreeMap<Peer, Option<IpAddr>>,
 }
 
 /// Describes a pod's proxy with the addresses that are known; `None`: the pod has no proxy of ours.
@@ -115,13 +116,13 @@ pub(crate) fn describe(
     let processes = built.placement.processes_in(pod);
     let variant = &processes.iter().find(|process| process.role.is_proxy())?.variant;
     let peers = RefCell::new(BTreeMap::new());
-    let asked = |peer: &PodId| {
-        let found = address(peer);
-        peers.borrow_mut().insert(peer.clone(), found);
+    let asked = |peer: &PodId, family: Option<IpFamily>| {
+        let found = address(peer, family);
+        peers.borrow_mut().insert((peer.clone(), family), found);
         found
     };
     let mut proxy = proxy(pod.to_string(), variant, listeners::listeners(built, pod, &asked));
-    let policy = built.placement.policy_of(pod).and_then(asked);
+    let policy = built.placement.policy_of(pod).and_then(|service| asked(service, None));
     proxy.policy = policy.map(|address| SocketAddr::new(address, POLICY_PORT));
     Some(Described { proxy, peers: peers.into_inner() })
 }

@@ -212,13 +212,6 @@ pub(crate) fn impossible(provider: MeshProvider, ends: &Endpoints) -> Vec<(Strin
             "name the mesh's gateway under `gateway:`, and say `via: gateway`",
         );
     }
-    if ends.servers.iter().any(|pod| pod.program.is_some()) {
-        add(
-            "a server program has one port, which the sidecar takes in all modes or in none"
-                .to_owned(),
-            "let hopbench answer itself, or take `provider: envoy`",
-        );
-    }
     if path.mesh.has_client()
         && !matches!(path.via, hopbench_model::Via::Direct | hopbench_model::Via::ClusterIp)
     {

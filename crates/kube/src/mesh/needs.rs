@@ -1,6 +1,6 @@
 //! The needs of a path's proxies that the cluster or the scenario does not meet.
 
-use hopbench_model::{ClusterSpec, Job, MeshProvider, Path, Via};
+use hopbench_model::{ClusterSpec, MeshProvider, Path, Point, Via};
 use hopbench_testbed::placement::Endpoints;
 use hopbench_testbed::{Need, refusals};
 
@@ -8,10 +8,23 @@ use super::{injected, on_nodes};
 use crate::plan::gateways;
 
 /// Why the proxies of a path do not take what a point sends.
-pub(crate) fn unsupported(spec: &ClusterSpec, path: &Path, job: &Job) -> Option<String> {
-    let is_cilium = spec.mesh.provider == MeshProvider::Cilium && !path.mesh.is_none();
-    let takes = job.shows_requests() || job.bypasses_proxies();
-    (is_cilium && !takes).then(|| "Cilium's proxy takes HTTP only, and none over TLS".to_owned())
+pub(crate) fn unsupported(spec: &ClusterSpec, path: &Path, point: &Point) -> Option<String> {
+    if path.mesh.is_none() {
+        return None;
+    }
+    let (provider, job, program) = (spec.mesh.provider, &point.job, &point.server.program);
+    match provider {
+        MeshProvider::Istio | MeshProvider::Linkerd if !point.server.is_agent() => Some(format!(
+            "{program} has one port, which a sidecar of {} takes in all modes or in none: leave \
+             `server` out, so that the agent answers, or take `provider: envoy` or a mesh on the \
+             nodes",
+            provider.name()
+        )),
+        MeshProvider::Cilium if !job.shows_requests() && !job.bypasses_proxies() => {
+            Some("Cilium's proxy takes HTTP only, and none over TLS".to_owned())
+        }
+        _ => None,
+    }
 }
 
 /// The unmet needs of a path's proxies.
@@ -88,6 +101,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::plan::fixture::point;
 
     #[test]
     fn every_version_of_http_passes_and_cilium_takes_nothing_else() {
@@ -95,7 +109,8 @@ mod tests {
             let mut spec = crate::plan::fixture::spec();
             spec.mesh.provider = provider;
             let path = Path { mesh, ..fixture::path("p") };
-            unsupported(&spec, &path, &fixture::job("http", params))
+            let job = fixture::job("http", params);
+            unsupported(&spec, &path, &Point { job, ..point("http", "hopbench") })
         };
         let (http2, hidden) = (json!({"http2": true}), json!({"http2": true, "tls": true}));
         for provider in MeshProvider::ALL {
@@ -105,5 +120,25 @@ mod tests {
             assert_eq!(why.is_some(), is_cilium, "{provider:?}");
             assert_eq!(told(provider, MeshMode::None, hidden.clone()), None);
         }
+    }
+
+    #[test]
+    fn injected_sidecars_take_no_server_program() {
+        let told = |provider, mesh: MeshMode, program: &str| {
+            let mut spec = crate::plan::fixture::spec();
+            spec.mesh.provider = provider;
+            let path = Path { mesh, ..fixture::path("p") };
+            unsupported(&spec, &path, &point("http", program))
+        };
+        for provider in MeshProvider::ALL {
+            let is_injected = matches!(provider, MeshProvider::Istio | MeshProvider::Linkerd);
+            let why = told(provider, MeshMode::Server, "nginx");
+            assert_eq!(why.is_some(), is_injected, "{provider:?}");
+            assert_eq!(told(provider, MeshMode::Server, "hopbench"), None);
+            assert_eq!(told(provider, MeshMode::None, "nginx"), None);
+        }
+        let why = told(MeshProvider::Istio, MeshMode::Both, "nginx").unwrap();
+        assert!(why.starts_with("nginx has one port, which a sidecar of istio takes"), "{why}");
+        assert!(why.contains("`provider: envoy`"), "{why}");
     }
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::time::Duration;
 
+use hopbench_model::IpFamily;
 use hopbench_testbed::placement::PodId;
 use k8s_openapi::api::core::v1::{Pod, Secret};
 use kube::api::{Patch, PatchParams};
@@ -19,6 +20,7 @@ use crate::api::create::passes;
 use crate::objects::typed::typed;
 use crate::provision::built::Built;
 use crate::provision::launch::{self, CreatedPods, Launched};
+use crate::provision::mesh_state::Peer;
 use crate::provision::pod_diagnosis::{self, State};
 
 /// Polling interval for pod addresses.
@@ -43,11 +45,12 @@ pub(crate) async fn pods(
     let mut waiting = wanted.clone();
     let mut made = CreatedPods::default();
     while !waiting.is_empty() {
-        let address = |id: &PodId| built.address_of(id, known.get(id)?, None);
+        let address =
+            |id: &PodId, family: Option<IpFamily>| built.address_of(id, known.get(id)?, family);
         let describe = |id: &PodId| describe(built, id, &address);
         let all: BTreeMap<PodId, Option<Described>> =
             waiting.keys().map(|id| (id.clone(), describe(id))).collect();
-        let asked = lacking(&all);
+        let asked = lacking(&all, |id| address(id, None).is_some());
         let ready: BTreeMap<PodId, Option<Described>> =
             all.into_iter().filter(|(id, _)| !asked.contains_key(id)).collect();
         let lost =
@@ -100,15 +103,19 @@ pub(crate) async fn pods(
     Ok(launched)
 }
 
-/// The peers without an address, by the pod whose proxy needs them.
-fn lacking(all: &BTreeMap<PodId, Option<Described>>) -> BTreeMap<PodId, BTreeSet<PodId>> {
+/// The peers without an address, by the pod whose proxy needs them. `has_one`: whether a pod has
+/// an address of any family. Then it gets no further ones, and a path of another family fails when
+/// it is asked for.
+fn lacking(
+    all: &BTreeMap<PodId, Option<Described>>,
+    has_one: impl Fn(&PodId) -> bool,
+) -> BTreeMap<PodId, BTreeSet<PodId>> {
     let of = |described: &Described| -> BTreeSet<PodId> {
-        described
+        let unknown = described
             .peers
             .iter()
-            .filter(|(_, address)| address.is_none())
-            .map(|(peer, _)| peer.clone())
-            .collect()
+            .filter(|((peer, _), address)| address.is_none() && !has_one(peer));
+        unknown.map(|((peer, _), _)| peer.clone()).collect()
     };
     let all = all.iter().filter_map(|(id, described)| Some((id.clone(), of(described.as_ref()?))));
     all.filter(|(_, peers)| !peers.is_empty()).collect()
@@ -164,7 +171,7 @@ async fn put(
     described: Option<Described>,
 ) -> Result<(), String> {
     let Some(described) = described else { return Ok(()) };
-    let peers: BTreeMap<PodId, IpAddr> = described
+    let peers: BTreeMap<Peer, IpAddr> = described
         .peers
         .iter()
         .filter_map(|(peer, address)| Some((peer.clone(), (*address)?)))
@@ -190,8 +197,34 @@ async fn put(
 
 /// The pods of `pods` whose proxies lead to addresses that peers no longer have.
 pub(crate) fn stale(built: &Built, pods: &[PodId]) -> Vec<PodId> {
-    let moved =
-        |(peer, told): (&PodId, &IpAddr)| built.address(peer).is_some_and(|now| now != *told);
+    let moved = |((peer, family), told): (&Peer, &IpAddr)| {
+        built.address(peer, *family).is_some_and(|now| now != *told)
+    };
     let all = pods.iter().filter(|id| built.mesh.peers(id).iter().any(moved));
     all.cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use hopbench_model::{MeshMode, Path, Variant, Via};
+
+    use super::*;
+    use crate::plan::fixture::{path, plan, point};
+    use crate::provision::built::fixture::{built, named};
+
+    #[tokio::test]
+    async fn a_pod_waits_for_an_address_and_not_for_a_family_that_never_comes() {
+        let (family, variant) = (Some(IpFamily::Ipv6), Some(Variant::plain()));
+        let ends = path("p", "pod@a", "pod@b", Via::Direct);
+        let path = Path { family, mesh: MeshMode::Both, variant, ..ends };
+        let built = built(&plan(vec![path], vec![point("rr", "hopbench")]));
+        let ends = ["pod@a/client", "pod@b"].map(|name| named(&built, name));
+        let nothing = |_: &PodId, _: Option<IpFamily>| -> Option<IpAddr> { None };
+        let all: BTreeMap<PodId, Option<Described>> =
+            ends.iter().map(|id| (id.clone(), describe(&built, id, &nothing))).collect();
+        let [client, server] = ends;
+        let waits = BTreeMap::from([(client, BTreeSet::from([server]))]);
+        assert_eq!(lacking(&all, |_| false), waits);
+        assert!(lacking(&all, |_| true).is_empty());
+    }
 }

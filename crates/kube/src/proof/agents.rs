@@ -8,6 +8,7 @@ use hopbench_testbed::placement::PodId;
 
 use super::facts::ProofFacts;
 use crate::provision::pod_status;
+use crate::provision::target::no_address;
 
 /// Whether the agents are where they were put.
 pub(super) fn placed(known: &ProofFacts<'_>, end: &str, pods: &[PodId], seen: &Seen<'_>) -> Proof {
@@ -53,7 +54,9 @@ fn place(known: &ProofFacts<'_>, id: &PodId, seen: &Seen<'_>) -> Result<String, 
             or_none(asked)
         ));
     }
-    let address = built.address(id).ok_or_else(|| format!("pod {name} has no address"))?;
+    let family = known.ends.path.family;
+    let address = built.address(id, family);
+    let address = address.ok_or_else(|| no_address(&format!("pod {name}"), family))?;
     let machine = seen.machines.get(&id.agent()).ok_or("it did not say who it is")?;
     let said = |fact: &str| machine.get(fact).map(String::as_str);
     // A node's own network has the node's name; a kernel of its own has what it likes.

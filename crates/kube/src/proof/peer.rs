@@ -1,14 +1,18 @@
 //! Proof of the peers: the servers saw the clients, or the translators on the way.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-use hopbench_model::{Proof, Via};
+use hopbench_model::{IpFamily, Proof, Via};
 use hopbench_testbed::Seen;
 
 use super::facts::ProofFacts;
 use crate::plan::gateways;
 use crate::provision::pod_status;
+
+/// The address from which Istio's sidecars speak to their own pods by IPv6. That of IPv4 is one of
+/// the loopback.
+const ISTIO: IpAddr = IpAddr::V6(Ipv6Addr::new(0, 0, 0, 0, 0, 0, 0, 6));
 
 /// A peer that a server may have seen.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,8 +64,10 @@ pub(super) fn peer(known: &ProofFacts<'_>, seen: &Seen<'_>) -> Option<Proof> {
         }
     });
     let evidence = format!("the server saw {}", parts.collect::<Vec<_>>().join("; "));
-    // Proxies connect by themselves, on a cluster by its first family.
-    let of_family = |peer: &IpAddr| proxied || path.family.is_none_or(|family| family.has(*peer));
+    // A sidecar speaks to its own pod by IPv4, and a proxy of others as it likes.
+    let others = known.ends.captured || known.ends.enters_existing_gateway();
+    let is_free = proxied && (path.mesh.has_server() || others);
+    let of_family = |peer: &IpAddr| is_free || path.family.is_none_or(|family| family.has(*peer));
     let ok =
         by_who.keys().all(|who| is_allowed(known, who, proxied)) && peers.iter().all(of_family);
     Some(Proof { hop: "peer".to_owned(), evidence, ok })
@@ -72,10 +78,12 @@ fn who(known: &ProofFacts<'_>, peer: IpAddr, proxied: bool) -> Who {
     let path = &known.ends.path;
     let own = |id| {
         let pod = built.pods.get(id)?;
-        Some(built.address(id) == Some(peer) || pod_status::addresses(pod).contains(&peer))
+        let mut all = IpFamily::ALL.into_iter().filter_map(|one| built.address(id, Some(one)));
+        Some(all.any(|address| address == peer) || pod_status::addresses(pod).contains(&peer))
     };
     let own_pods = || known.servers.iter().any(|id| own(id) == Some(true));
-    if proxied && path.mesh.has_server() && (peer.is_loopback() || own_pods()) {
+    let is_own = || peer.is_loopback() || peer == ISTIO || own_pods();
+    if proxied && path.mesh.has_server() && is_own() {
         return Who::Sidecar;
     }
     let made = built.gateway_pods.get(&path.name);
@@ -178,7 +186,50 @@ fn is_within(address: IpAddr, range: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv4Addr;
+
+    use hopbench_model::{EndReport, FlowReport, MeshMode, Path, Variant};
+    use hopbench_testbed::AgentId;
+
     use super::*;
+    use crate::plan::fixture::{path, plan, point};
+    use crate::provision::built::Built;
+    use crate::provision::built::fixture::{built, named};
+
+    /// Whether the server of a path by IPv6 may see this peer.
+    fn may_see(mesh: MeshMode, from: impl Fn(&Built) -> IpAddr) -> bool {
+        let (family, variant) = (Some(IpFamily::Ipv6), Some(Variant::plain()));
+        let path = Path { family, mesh, variant, ..path("p", "pod@a", "pod@b", Via::Direct) };
+        let point = point("rr", "hopbench");
+        let built = built(&plan(vec![path], vec![point.clone()]));
+        let ends = &built.placement.paths["p"];
+        let servers = &ends.servers;
+        let facts = ProofFacts { built: &built, ends, servers, service: None, proxies: &[] };
+        let address = SocketAddr::new(from(&built), 40_000).to_string();
+        let flow = FlowReport { peer: address, ..FlowReport::default() };
+        let end = EndReport { flows: vec![flow], ..EndReport::default() };
+        let seen = Seen {
+            job: &point.job,
+            clients: &[],
+            servers: &[(AgentId("pod@b".to_owned()), end)],
+            machines: &BTreeMap::new(),
+            stood: false,
+        };
+        peer(&facts, &seen).unwrap().ok
+    }
+
+    #[tokio::test]
+    async fn who_connects_to_the_server_has_the_family_of_the_path() {
+        let client = |family| {
+            move |built: &Built| built.address(&named(built, "pod@a/client"), Some(family)).unwrap()
+        };
+        assert!(may_see(MeshMode::Client, client(IpFamily::Ipv6)));
+        assert!(!may_see(MeshMode::Client, client(IpFamily::Ipv4)));
+        // Only the server's sidecar connects here, in any family.
+        assert!(!may_see(MeshMode::Both, client(IpFamily::Ipv6)));
+        assert!(may_see(MeshMode::Both, |_| Ipv4Addr::LOCALHOST.into()));
+        assert!(may_see(MeshMode::Both, |_| ISTIO));
+    }
 
     #[test]
     fn ranges_hold_what_is_in_them() {

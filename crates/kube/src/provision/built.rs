@@ -1,5 +1,8 @@
 //! The state of a run that stands in the cluster.
 
+#[cfg(test)]
+pub(crate) mod fixture;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -7,7 +10,7 @@ use std::sync::Arc;
 use hopbench_control::conductor::Conductor;
 use hopbench_control::keys::PublicKey;
 use hopbench_control::tls;
-use hopbench_model::{ClusterSpec, Fault, IpFamily, MeshProvider, Place, Point};
+use hopbench_model::{ClusterSpec, Fault, IpFamily, MeshProvider, Path, Place, Point};
 use hopbench_testbed::placement::{Placement, PodId};
 use k8s_openapi::api::core::v1::Pod;
 use rustls::ClientConfig;
@@ -110,9 +113,18 @@ impl Built {
         self.foreign.get(&(id.place.node.clone(), self.agent_image(id).to_owned()))
     }
 
-    /// The address to which the traffic for a pod goes.
-    pub(crate) fn address(&self, id: &PodId) -> Option<IpAddr> {
-        self.address_of(id, self.pods.get(id)?, None)
+    /// The family by which the pods of a path are reached: its own, or else the cluster's first.
+    pub(crate) fn family_of(&self, path: &Path) -> IpFamily {
+        let first = || {
+            let address = self.nodes.values().find_map(|node| node.addresses.first())?;
+            IpFamily::ALL.into_iter().find(|family| family.has(*address))
+        };
+        path.family.or_else(first).unwrap_or_default()
+    }
+
+    /// The address to which the traffic for a pod goes, the first of this family.
+    pub(crate) fn address(&self, id: &PodId, family: Option<IpFamily>) -> Option<IpAddr> {
+        self.address_of(id, self.pods.get(id)?, family)
     }
 
     /// The same for another view of the pod.
@@ -131,8 +143,7 @@ impl Built {
 
     /// The address, of this family, and port of the server in a pod.
     pub(crate) fn listener(&self, id: &PodId, family: Option<IpFamily>) -> Option<SocketAddr> {
-        let address = self.address_of(id, self.pods.get(id)?, family)?;
-        Some(SocketAddr::new(address, self.own_port(id)))
+        Some(SocketAddr::new(self.address(id, family)?, self.own_port(id)))
     }
 
     /// The port of a pod's agent.

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use futures::future::{join, join_all};
-use hopbench_model::{Fault, ParentGateway, Path, Proof};
+use hopbench_model::{Fault, IpFamily, ParentGateway, Path, Proof};
 use hopbench_testbed::placement::{Endpoints, program};
 use kube::Client;
 use serde_json::Value;
@@ -20,7 +20,7 @@ use tokio::time::{Instant, sleep};
 
 use self::classes::ClassKind;
 use self::served::served;
-use self::status::{accepted, address, chosen, denied, is_free, named};
+use self::status::{accepted, address, chosen, denied, is_free, lacks_family, named};
 pub(crate) use self::unmet::Unmet;
 use self::unmet::{RIGHTS, refusal};
 use self::wait::{ATTACH, LOOK, still, until_it_works};
@@ -58,8 +58,7 @@ pub(crate) async fn attach(client: &Client, built: &Built, until: Instant) -> En
         at_gateway(client, built, &gateway, &all, until).await
     });
     let ingresses = ingresses.into_iter().map(|(to, gateway)| async move {
-        let of = (to.service, to.port);
-        (to.route(), ingress::attached(client, &built.run, &gateway, of, until).await)
+        (to.route(), ingress::attached(client, &built.run, &gateway, to, until).await)
     });
     let (routes, ingresses) = join(join_all(routes), join_all(ingresses)).await;
     routes.into_iter().flatten().chain(ingresses).collect()
@@ -82,8 +81,8 @@ fn destinations<'a>(built: &'a Built, service: &'a PathService) -> Vec<(Destinat
         .filter(|traffic| routing.takes(*traffic))
         .collect();
     let to = |traffic: Traffic| {
-        let port = port(ends, entry, traffic)?;
-        Some((Destination { service: &service.name, port, traffic }, routing.clone()))
+        let (port, family) = (port(ends, entry, traffic)?, service.family);
+        Some((Destination { service: &service.name, port, traffic, family }, routing.clone()))
     };
     sent.into_iter().filter_map(to).collect()
 }
@@ -167,7 +166,7 @@ impl Attaching<'_> {
         let made = create(&routes_of(client, built, to.traffic)?, &route, self.until).await;
         made.map_err(|e| format!("no {kind} {name}: {}", explain(&e)))?;
         let at = until_it_works(self.began, self.until, || {
-            look(client, built, place, (to.traffic, name.as_str()))
+            look(client, built, place, (to.traffic, name.as_str()), to.family)
         });
         let at = at.await?;
         if self.gateway.is_made() {
@@ -191,6 +190,7 @@ async fn look(
     built: &Built,
     place: &ParentGateway,
     (traffic, route): (Traffic, &str),
+    family: Option<IpFamily>,
 ) -> Result<String, String> {
     let gateway = found(client, place).await.map_err(|unmet| unmet.why)?;
     let kind = traffic.kind();
@@ -200,7 +200,7 @@ async fn look(
     let listener = named(&gateway, listener)
         .ok_or_else(|| format!("Gateway {place} has no listener {listener} any more"));
     let at = listener.and_then(|(name, port)| {
-        Ok(format!("{}:{port}", bracketed(address(&gateway, place, name)?)))
+        Ok(format!("{}:{port}", bracketed(address(&gateway, place, name, family)?)))
     });
     match (accepted(&found, kind, place), at) {
         (Ok(()), at) => at,
@@ -210,12 +210,15 @@ async fn look(
     }
 }
 
+/// What is to enter by a gateway: the traffic, and the family that its path asks for.
+pub(crate) type Wanted = (Traffic, Option<IpFamily>);
+
 /// The reason why a gateway cannot lead this traffic to the run, as far as it is known before: a
 /// reason for each, or one for all of it. Of bytes each takes a listener.
 pub(crate) fn lacking(
     access: &Access,
     routing: &Routing,
-    wanted: &[Traffic],
+    wanted: &[Wanted],
 ) -> Result<Vec<Option<String>>, Unmet> {
     let class = match routing {
         Routing::Route(RouteGateway::Given(_)) => None,
@@ -229,20 +232,25 @@ pub(crate) fn lacking(
     }
     let Routing::Route(gateway) = routing else { return Ok(vec![None; wanted.len()]) };
     let unknown = |fault: Fault| Unmet { why: fault.text, remedy: RIGHTS.to_owned() };
+    let sent = wanted.iter().map(|(traffic, _)| *traffic);
     let mut listeners = vec![None; wanted.len()];
     if let RouteGateway::Given(place) = gateway {
         let asked = access.ask("the Gateway", async { Ok(found(&access.client, place).await) });
         let gateway = asked.map_err(unknown)??;
-        let chosen = chosen(&gateway, place, wanted.iter().copied(), |_, _| true);
+        let chosen = chosen(&gateway, place, sent.clone(), |_, _| true);
         let remedy =
             "add one, name another Gateway with `parent: NAMESPACE/NAME`, or take `class: NAME`";
-        listeners =
-            chosen.into_iter().map(|one| Some(format!("{}; {remedy}", one.err()?))).collect();
+        let why = |(listener, (_, family)): (Result<String, String>, &Wanted)| {
+            let why = listener.err().or_else(|| lacks_family(&gateway, place, *family))?;
+            Some(format!("{why}; {remedy}"))
+        };
+        listeners = chosen.into_iter().zip(wanted).map(why).collect();
     }
-    let asked = async { Ok(served(&access.client, wanted.iter().copied()).await) };
+    let asked = async { Ok(served(&access.client, sent).await) };
     let kinds = access.ask("the kinds of routes", asked).map_err(unknown)?;
     let of_kind = |traffic: &Traffic| kinds.get(traffic)?.as_ref().err().cloned();
-    Ok(wanted.iter().zip(listeners).map(|(traffic, of_one)| of_kind(traffic).or(of_one)).collect())
+    let reason = |((traffic, _), of_one): (&Wanted, Option<String>)| of_kind(traffic).or(of_one);
+    Ok(wanted.iter().zip(listeners).map(reason).collect())
 }
 
 /// The classes of Gateways.
@@ -278,22 +286,23 @@ pub(crate) fn pods_of(
 }
 
 /// Whether the gateway works and leads to a Service by the route, or the Ingress, of this name.
-/// `entered`: the address that the clients connected to.
+/// `entered`: the address that the clients connected to, and the family that their path asks for.
 pub(crate) fn prove(
     access: &Access,
     built: &Built,
     routing: &Routing,
     (traffic, route): (Traffic, &str),
-    entered: &str,
+    (entered, family): (&str, Option<IpFamily>),
 ) -> Proof {
     let gateway = match routing {
         Routing::Route(gateway) => gateway,
         Routing::Ingress(gateway) => {
-            return ingress::prove(access, &built.run, gateway, route, entered);
+            return ingress::prove(access, &built.run, gateway, (route, family), entered);
         }
     };
     let place = gateway.place(&built.run);
-    let asked = async { Ok(look(&access.client, built, &place, (traffic, route)).await) };
+    let look = look(&access.client, built, &place, (traffic, route), family);
+    let asked = async { Ok(look.await) };
     let found = access.ask("the Gateway", asked).map_err(|fault| fault.text).flatten();
     let found = found.and_then(|at| still(at, entered));
     let ok = found.is_ok();

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hopbench_control::authority::Authority;
-use hopbench_model::Fault;
+use hopbench_model::{Fault, IpFamily};
 use hopbench_testbed::placement::PodId;
 use http_body_util::Empty;
 use hyper::body::Bytes;
@@ -18,6 +18,9 @@ pub(crate) type RequestSender = SendRequest<Empty<Bytes>>;
 /// The namespace and the name of a pod, and a port of it.
 pub(crate) type PodPort = (String, String, u16);
 
+/// A pod that a proxy leads to, and the family of the address; absent: the pod's first one.
+pub(crate) type Peer = (PodId, Option<IpFamily>);
+
 /// The state of a run's mesh.
 #[derive(Debug)]
 pub(crate) struct MeshState {
@@ -25,7 +28,7 @@ pub(crate) struct MeshState {
     /// Connections to ports of pods, which stay open: they are asked around every trial.
     connections: Mutex<BTreeMap<PodPort, RequestSender>>,
     /// The addresses of its peers that each pod's proxy was told.
-    told: Mutex<BTreeMap<PodId, BTreeMap<PodId, IpAddr>>>,
+    told: Mutex<BTreeMap<PodId, BTreeMap<Peer, IpAddr>>>,
     /// Connections to upstreams that each proxy had open already at the trial's start.
     warm: Mutex<BTreeMap<PodId, f64>>,
 }
@@ -57,12 +60,12 @@ impl MeshState {
     }
 
     /// Notes which addresses of its peers a pod's proxy was told.
-    pub(crate) fn set_peers(&self, pod: &PodId, peers: BTreeMap<PodId, IpAddr>) {
+    pub(crate) fn set_peers(&self, pod: &PodId, peers: BTreeMap<Peer, IpAddr>) {
         lock(&self.told).insert(pod.clone(), peers);
     }
 
     /// The addresses of its peers that a pod's proxy was told.
-    pub(crate) fn peers(&self, pod: &PodId) -> BTreeMap<PodId, IpAddr> {
+    pub(crate) fn peers(&self, pod: &PodId) -> BTreeMap<Peer, IpAddr> {
         lock(&self.told).get(pod).cloned().unwrap_or_default()
     }
 

@@ -71,6 +71,11 @@ pub(crate) fn bracketed(host: &str) -> String {
     if host.contains(':') { format!("[{host}]") } else { host.to_owned() }
 }
 
+/// Whether an address is of another family. Of a name, which is no address, it is not known.
+pub(crate) fn is_of_another(address: Option<IpAddr>, family: Option<IpFamily>) -> bool {
+    address.zip(family).is_some_and(|(address, family)| !family.has(address))
+}
+
 /// The first address of `HOST:PORT`, of this family.
 pub(crate) fn resolve(address: &str, family: Option<IpFamily>) -> Result<SocketAddr, String> {
     let mut found = address.to_socket_addrs().map_err(|e| format!("cannot find {address}: {e}"))?;
@@ -79,7 +84,7 @@ pub(crate) fn resolve(address: &str, family: Option<IpFamily>) -> Result<SocketA
 }
 
 /// `node b has no IPv6 address`.
-fn no_address(what: &str, family: Option<IpFamily>) -> String {
+pub(crate) fn no_address(what: &str, family: Option<IpFamily>) -> String {
     let family = family.map(|family| format!("{family} ")).unwrap_or_default();
     format!("{what} has no {family}address")
 }

@@ -1,6 +1,7 @@
 //! The needs of a plan that the cluster does not meet, and the cells that cannot be measured.
 
 mod closed;
+mod family;
 
 use std::collections::BTreeSet;
 
@@ -222,25 +223,6 @@ fn of_path(
             );
         }
     }
-    if let Some(family) = path.family {
-        let names: BTreeSet<&str> = path.nodes().collect();
-        let nodes = names.into_iter().filter_map(|name| Some((name, assigned.nodes.get(name)?)));
-        for (name, node) in nodes {
-            // Without the right to see nodes they are not known.
-            if !node.addresses.is_empty() && !node.addresses.iter().any(|one| family.has(*one)) {
-                let why = format!("node {name} ({}) has no {family} address", node.name);
-                add(&family.to_string(), why, "leave `family` out, or make the cluster dual-stack");
-            }
-        }
-        let firsts = path.nodes().filter_map(|name| assigned.nodes.get(name)?.addresses.first());
-        let firsts: Vec<_> = firsts.collect();
-        let is_first = !firsts.is_empty() && firsts.iter().all(|one| family.has(**one));
-        if path.is_proxied() && !is_first {
-            let why =
-                format!("on a cluster proxies are reached at its first family, not by {family}");
-            add(Need::IMPOSSIBLE, why, "leave `family` or the proxies out");
-        }
-    }
     // Both ends may lack the same.
     let mut told = BTreeSet::new();
     for place in [&path.from, &path.to].into_iter().flat_map(Place::each).collect::<BTreeSet<_>>() {
@@ -287,6 +269,7 @@ fn of_path(
             add(Need::IMPOSSIBLE, why, "take one server, or pods with a network of their own");
         }
     }
+    needs.extend(family::missing(spec, path, assigned));
     needs.extend(mesh::missing(spec, ends));
     needs
 }
@@ -299,7 +282,7 @@ fn is_unknown(discovery: &Discovery, class: &str) -> bool {
 pub(crate) fn unsupported(spec: &ClusterSpec, path: &Path, point: &Point) -> Option<String> {
     let server = &point.server;
     if let Some(why) =
-        refusals::unsupported(path, point).or_else(|| mesh::unsupported(spec, path, &point.job))
+        refusals::unsupported(path, point).or_else(|| mesh::unsupported(spec, path, point))
     {
         return Some(why);
     }

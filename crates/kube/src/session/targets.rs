@@ -1,11 +1,11 @@
 //! Target addresses of a plan's clients.
 
 use std::collections::BTreeSet;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 
 use hopbench_model::{Fault, Point, Transport, Via};
 use hopbench_peer::{PORT, brings_server};
-use hopbench_testbed::placement::{Ask, Endpoints, program};
+use hopbench_testbed::placement::{Ask, Endpoints, PodId, program};
 
 use crate::mesh::listeners;
 use crate::objects::containers::PEER;
@@ -13,7 +13,7 @@ use crate::plan::placement::rules;
 use crate::plan::services::taken_port;
 use crate::plan::traffic::Traffic;
 use crate::provision::built::Built;
-use crate::provision::target::{self, Whereabouts, target};
+use crate::provision::target::{self, Whereabouts, no_address, target};
 
 /// The target address of a cell, as far as the pods and Services are known.
 pub(super) fn target_of(
@@ -56,6 +56,7 @@ pub(super) fn target_of(
 fn by_mesh(built: &Built, ends: &Endpoints, point: &Point) -> Result<Option<SocketAddr>, Fault> {
     let path = &ends.path;
     let nowhere = |what: &str| Fault::environment(format!("path {}: {what}", path.name));
+    let none = |what: &str| nowhere(&no_address(what, path.family));
     if let (true, Some(gateway)) = (ends.enters_existing_gateway(), built.spec.gateway_of(path)) {
         let address = match &gateway.address {
             Some(address) => address,
@@ -69,34 +70,38 @@ fn by_mesh(built: &Built, ends: &Endpoints, point: &Point) -> Result<Option<Sock
                 entrance.as_ref().map_err(|why| nowhere(why))?
             }
         };
-        return target::resolve(address, None).map(Some).map_err(|why| nowhere(&why));
+        return target::resolve(address, path.family).map(Some).map_err(|why| nowhere(&why));
     }
     if !path.is_proxied() || point.job.bypasses_proxies() {
         return Ok(None);
     }
     let offer = rules(&built.spec).offer(path, &point.job, &point.server);
     let ask = Ask { program: program(&point.server), offer };
+    let servers = ends.servers_of(ask.program.as_deref());
+    let has_none = |server: &PodId| built.address(server, path.family).is_none();
+    // Proxies lead to no server then, and close every connection.
+    if path.family.is_some() && servers.iter().any(has_none) {
+        return Err(none("its server"));
+    }
     let port =
         || taken_port(&built.placement, ends, &ask).ok_or_else(|| nowhere("no proxy takes this"));
     if let Some(gateway) = ends.gateways.first() {
         // Several have an address of their own.
         let service = built.service(&path.name, None).filter(|_| path.gateways.is_some());
         let entry = service.and_then(|service| built.entries.get(&service.name)?.address);
-        let alone = || built.address(gateway).filter(|_| path.gateways.is_none());
-        let address = entry.or_else(alone).ok_or_else(|| nowhere("its gateway has no address"))?;
+        let alone = || built.address(gateway, path.family).filter(|_| path.gateways.is_none());
+        let address = entry.or_else(alone).ok_or_else(|| none("its gateway"))?;
         return Ok(Some(SocketAddr::new(address, port()?)));
     }
     if path.mesh.has_client() && !ends.intercepted {
-        return Ok(Some(SocketAddr::from((Ipv4Addr::LOCALHOST, port()?))));
+        let loopback = listeners::loopback(path.family.unwrap_or_default());
+        return Ok(Some(SocketAddr::new(loopback, port()?)));
     }
-    if let Some(outside) = listeners::outside(built, ends, &ask) {
-        return Ok(Some(outside));
+    if path.via != Via::Direct {
+        return listeners::outside(built, ends, &ask).map(Some);
     }
-    let server = ends
-        .servers_of(program(&point.server).as_deref())
-        .first()
-        .ok_or_else(|| nowhere("it has no server"))?;
-    let address = built.address(server).ok_or_else(|| nowhere("its server has no address"))?;
+    let server = servers.first().ok_or_else(|| nowhere("it has no server"))?;
+    let address = built.address(server, path.family).ok_or_else(|| none("its server"))?;
     Ok(Some(SocketAddr::new(address, listeners::entry(built, ends, &ask, server))))
 }
 
@@ -116,4 +121,55 @@ pub(super) fn all(built: &Built) -> BTreeSet<SocketAddr> {
 /// name that has to be looked up. Then it is known when the path is asked for.
 pub(super) fn is_said_by_others(ends: &Endpoints) -> bool {
     matches!(ends.path.via, Via::LoadBalancer | Via::Address(_)) || ends.enters_existing_gateway()
+}
+
+#[cfg(test)]
+mod tests {
+    use hopbench_model::{IpFamily, MeshMode, Path, Variant};
+
+    use super::*;
+    use crate::plan::fixture::{path, plan, point};
+    use crate::provision::built::fixture::{built, named};
+
+    fn run(family: Option<IpFamily>, via: Via, mesh: MeshMode) -> Built {
+        let variant = Some(Variant::plain());
+        let path = Path { family, mesh, variant, ..path("p", "pod@a", "pod@b", via) };
+        built(&plan(vec![path], vec![point("rr", "hopbench")]))
+    }
+
+    fn told(built: &Built) -> Result<String, String> {
+        let target = target_of(built, &built.placement.paths["p"], &point("rr", "hopbench"));
+        target.map(|target| target.to_string()).map_err(|fault| fault.text)
+    }
+
+    #[tokio::test]
+    async fn clients_enter_proxies_by_the_family_of_their_path() {
+        let at = |family, via: Via, mesh| told(&run(family, via, mesh)).unwrap();
+        let ipv6 = Some(IpFamily::Ipv6);
+        assert_eq!(at(None, Via::Direct, MeshMode::Both), "127.0.0.1:18000");
+        for via in [Via::Direct, Via::ClusterIp, Via::NodePort("c".into())] {
+            assert_eq!(at(ipv6, via, MeshMode::Both), "[::1]:18000");
+        }
+        assert_eq!(at(ipv6, Via::ClusterIp, MeshMode::Server), "[fd00:96::1]:17000");
+        assert_eq!(at(ipv6, Via::NodePort("c".into()), MeshMode::Server), "[fd00::3]:31000");
+        for (via, pod, port) in [
+            (Via::Direct, "pod@b", 17_000),
+            (Via::Gateway("c".into()), "pod@c/gateway-p", 18_000),
+        ] {
+            let built = run(ipv6, via, MeshMode::Server);
+            let address = built.address(&named(&built, pod), ipv6).unwrap();
+            assert_eq!(told(&built), Ok(format!("[{address}]:{port}")));
+        }
+    }
+
+    #[tokio::test]
+    async fn without_an_address_no_other_way_is_taken() {
+        let mut built = run(Some(IpFamily::Ipv6), Via::Direct, MeshMode::Both);
+        let statuses = built.pods.values_mut().filter_map(|pod| pod.status.as_mut());
+        statuses.for_each(|status| status.pod_ips = None);
+        assert_eq!(told(&built).unwrap_err(), "path p: its server has no IPv6 address");
+        // Its servers have addresses, but they are not what the path is about.
+        let why = told(&run(None, Via::LoadBalancer, MeshMode::Server)).unwrap_err();
+        assert!(why.contains("nobody gave its Service"), "{why}");
+    }
 }

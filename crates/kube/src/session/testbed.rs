@@ -274,7 +274,7 @@ impl Testbed for Cluster {
         if let (Some(routing), Some((service, traffic))) = (routing, sent) {
             let way = traffic.route(&service.name);
             let entered = built.gateways.get(&way).and_then(|at| at.as_ref().ok());
-            let entered = entered.map_or("", String::as_str);
+            let entered = (entered.map_or("", String::as_str), ends.path.family);
             proofs.push(gateway::prove(access, built, &routing, (traffic, way.as_str()), entered));
         }
         proofs.extend(if ends.captured {

@@ -1,6 +1,6 @@
 //! The route of a path: what a Gateway takes goes to a Service of the run.
 
-use hopbench_model::ParentGateway;
+use hopbench_model::{IpFamily, ParentGateway};
 use serde_json::{Value, json};
 
 use crate::api::labels::RunIdentity;
@@ -20,6 +20,8 @@ pub(crate) struct Destination<'a> {
     /// Its port that takes the traffic.
     pub(crate) port: u16,
     pub(crate) traffic: Traffic,
+    /// The family by which clients enter the gateway; absent: any.
+    pub(crate) family: Option<IpFamily>,
 }
 
 impl Destination<'_> {
@@ -71,7 +73,7 @@ mod tests {
 
     fn made(version: &str, listener: &str, traffic: Traffic, port: u16) -> Value {
         let parent = ParentGateway { namespace: "infra".into(), name: "public".into() };
-        let to = Destination { service: "path0-in", port, traffic };
+        let to = Destination { service: "path0-in", port, traffic, family: None };
         route(&run(), &format!("gateway.networking.k8s.io/{version}"), &parent, listener, to)
     }
 

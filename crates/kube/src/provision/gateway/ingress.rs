@@ -1,6 +1,6 @@
 //! The Ingresses that a run makes, and what their status says.
 
-use hopbench_model::Proof;
+use hopbench_model::{IpFamily, Proof};
 use kube::Client;
 use serde_json::Value;
 use tokio::time::Instant;
@@ -12,9 +12,9 @@ use crate::api::client::Api;
 use crate::api::create::create;
 use crate::api::labels::RunIdentity;
 use crate::objects::service::ingress::{VERSION, ingress};
-use crate::objects::service::route::host_name;
+use crate::objects::service::route::{Destination, host_name};
 use crate::plan::gateways::IngressGateway;
-use crate::provision::target::bracketed;
+use crate::provision::target::{bracketed, is_of_another, no_address};
 
 /// Makes the Ingress of a Service, and waits until it has an address: address and port, or why
 /// there is none.
@@ -22,15 +22,16 @@ pub(super) async fn attached(
     client: &Client,
     run: &RunIdentity,
     gateway: &IngressGateway,
-    (service, port): (&str, u16),
+    to: Destination<'_>,
     until: Instant,
 ) -> Result<String, String> {
+    let Destination { service, port, family, .. } = to;
     let wanted = ingress(run, &gateway.class, &host_name(run, service), service, port);
     let made = create(&ingresses(client, run), &wanted, until).await;
     made.map_err(|e| format!("no Ingress {service}: {}", explain(&e)))?;
     let began = Instant::now();
     // The pods may have taken most of the time.
-    until_it_works(began, began + ATTACH, || look(client, run, gateway, service)).await
+    until_it_works(began, began + ATTACH, || look(client, run, gateway, (service, family))).await
 }
 
 /// Where the Ingress of a Service is reached now.
@@ -38,23 +39,25 @@ async fn look(
     client: &Client,
     run: &RunIdentity,
     gateway: &IngressGateway,
-    service: &str,
+    (service, family): (&str, Option<IpFamily>),
 ) -> Result<String, String> {
     let found = ingresses(client, run).get(service).await;
     let found = found.map_err(|e| format!("no Ingress {service}: {}", explain(&e)))?;
     match &gateway.address {
         Some(address) => Ok(address.clone()),
-        None => entrance(&found).ok_or_else(|| {
-            let class = &gateway.class;
-            format!("the Ingress {service} of class {class} has no address in its status")
+        None => entrance(&found, family).ok_or_else(|| {
+            let who = format!("the Ingress {service} of class {}", gateway.class);
+            format!("{} in its status", no_address(&who, family))
         }),
     }
 }
 
-/// The first address in an Ingress's status. Its controllers take HTTP at port 80.
-fn entrance(ingress: &Value) -> Option<String> {
-    let first = &ingress["status"]["loadBalancer"]["ingress"][0];
-    let address = first["ip"].as_str().or_else(|| first["hostname"].as_str())?;
+/// The first address in an Ingress's status, of this family or a name. Its controllers take HTTP at
+/// port 80.
+fn entrance(ingress: &Value, family: Option<IpFamily>) -> Option<String> {
+    let all = ingress["status"]["loadBalancer"]["ingress"].as_array().into_iter().flatten();
+    let mut all = all.flat_map(|one| [&one["ip"], &one["hostname"]]).filter_map(Value::as_str);
+    let address = all.find(|one| !is_of_another(one.parse().ok(), family))?;
     Some(format!("{}:80", bracketed(address)))
 }
 
@@ -72,10 +75,10 @@ pub(super) fn prove(
     access: &Access,
     run: &RunIdentity,
     gateway: &IngressGateway,
-    service: &str,
+    (service, family): (&str, Option<IpFamily>),
     entered: &str,
 ) -> Proof {
-    let asked = async { Ok(look(&access.client, run, gateway, service).await) };
+    let asked = async { Ok(look(&access.client, run, gateway, (service, family)).await) };
     let found = access.ask("the Ingress", asked).map_err(|fault| fault.text).flatten();
     let found = found.and_then(|at| still(at, entered));
     let ok = found.is_ok();
@@ -97,10 +100,16 @@ mod tests {
 
     #[test]
     fn the_address_is_the_first_of_the_status() {
-        let told = |status: Value| entrance(&json!({"status": {"loadBalancer": status}}));
+        let of = |status: Value| json!({"status": {"loadBalancer": status}});
+        let told = |status: Value| entrance(&of(status), None);
         let both =
             json!({"ingress": [{"ip": "10.0.0.9", "hostname": "a.example"}, {"ip": "10.0.0.8"}]});
-        assert_eq!(told(both).unwrap(), "10.0.0.9:80");
+        assert_eq!(told(both.clone()).unwrap(), "10.0.0.9:80");
+        let by_ipv6 = |status: Value| entrance(&of(status), Some(IpFamily::Ipv6));
+        assert_eq!(by_ipv6(both).unwrap(), "a.example:80", "a name may have both families");
+        let dual = json!({"ingress": [{"ip": "10.0.0.9"}, {"ip": "fd00::9"}]});
+        assert_eq!(by_ipv6(dual).unwrap(), "[fd00::9]:80");
+        assert_eq!(by_ipv6(json!({"ingress": [{"ip": "10.0.0.9"}]})), None);
         assert_eq!(told(json!({"ingress": [{"ip": "fd00::9"}]})).unwrap(), "[fd00::9]:80");
         assert_eq!(told(json!({"ingress": [{"hostname": "a.example"}]})).unwrap(), "a.example:80");
         assert_eq!(told(json!({})), None);

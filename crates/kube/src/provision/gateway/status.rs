@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use hopbench_model::ParentGateway;
+use hopbench_model::{IpFamily, ParentGateway};
 use serde_json::Value;
 
 use crate::plan::traffic::{GROUP, Traffic};
+use crate::provision::target::is_of_another;
 
 /// A listener: its name and port.
 type Listener<'a> = (&'a str, u64);
@@ -138,11 +139,13 @@ pub(crate) fn takes_routes_of(
     }
 }
 
-/// The address of a Gateway that works. If it does not: all that it and this listener of it say.
+/// The address of a Gateway that works, the first of this family or a name. If it does not work:
+/// all that it and this listener of it say.
 pub(crate) fn address<'a>(
     gateway: &'a Value,
     place: &ParentGateway,
     listener: &str,
+    family: Option<IpFamily>,
 ) -> Result<&'a str, String> {
     let who = format!("Gateway {place}");
     let status = &gateway["status"];
@@ -164,8 +167,33 @@ pub(crate) fn address<'a>(
     if !unmet.is_empty() {
         return Err(unmet.join("; "));
     }
-    let address = status["addresses"][0]["value"].as_str();
-    address.ok_or_else(|| format!("{who} has no address in its status"))
+    if let Some(why) = lacks_family(gateway, place, family) {
+        return Err(why);
+    }
+    let mut fitting = addresses(gateway).filter(|one| !is_of_another(one.parse().ok(), family));
+    fitting.next().ok_or_else(|| format!("{who} has no address in its status"))
+}
+
+/// Why a Gateway that has addresses is not entered by this family; `None`: it is, or its addresses
+/// are still to come.
+pub(super) fn lacks_family(
+    gateway: &Value,
+    place: &ParentGateway,
+    family: Option<IpFamily>,
+) -> Option<String> {
+    let wanted = family?;
+    let all: Vec<&str> = addresses(gateway).collect();
+    let lacks = !all.is_empty() && all.iter().all(|one| is_of_another(one.parse().ok(), family));
+    lacks.then(|| {
+        let there = all.join(", ");
+        format!("Gateway {place} has no {wanted} address in its status, which has {there}")
+    })
+}
+
+/// The addresses in the status of a Gateway, and names.
+fn addresses(gateway: &Value) -> impl Iterator<Item = &str> {
+    let all = gateway["status"]["addresses"].as_array().into_iter().flatten();
+    all.filter_map(|one| one["value"].as_str())
 }
 
 /// Whether this parent has accepted the route of this kind, and knows its Service.
@@ -247,13 +275,29 @@ mod tests {
         let told = |change: &dyn Fn(&mut Value)| {
             let mut gateway = gateway();
             change(&mut gateway);
-            address(&gateway, &place, "web").map(str::to_owned)
+            address(&gateway, &place, "web", None).map(str::to_owned)
         };
         assert_eq!(told(&|_| {}).unwrap(), "10.0.0.9");
         let none = told(&|g| g["status"]["addresses"] = json!([]));
         assert_eq!(none.unwrap_err(), "Gateway infra/public has no address in its status");
         let stale = told(&|g| g["metadata"]["generation"] = json!(3));
         assert!(stale.unwrap_err().contains("has not seen the last change"));
+    }
+
+    #[test]
+    fn a_gateway_is_entered_by_the_family_that_is_asked_for() {
+        let (place, mut gateway) = (place(), gateway());
+        let at = |gateway: &Value, by| address(gateway, &place, "web", Some(by)).map(str::to_owned);
+        assert_eq!(at(&gateway, IpFamily::Ipv4).unwrap(), "10.0.0.9");
+        let why = "Gateway infra/public has no IPv6 address in its status, which has 10.0.0.9";
+        assert_eq!(at(&gateway, IpFamily::Ipv6).unwrap_err(), why);
+        gateway["status"]["addresses"] = json!([{"value": "10.0.0.9"}, {"value": "fd00::9"}]);
+        assert_eq!(at(&gateway, IpFamily::Ipv6).unwrap(), "fd00::9");
+        // What a name leads to is known when it is looked up.
+        gateway["status"]["addresses"] = json!([{"type": "Hostname", "value": "a.example"}]);
+        assert_eq!(at(&gateway, IpFamily::Ipv6).unwrap(), "a.example");
+        gateway["status"]["addresses"] = json!([]);
+        assert_eq!(lacks_family(&gateway, &place, Some(IpFamily::Ipv6)), None, "still to come");
     }
 
     #[test]
@@ -347,7 +391,7 @@ mod tests {
             },
         ]);
         assert_eq!(
-            address(&gateway, &place(), "web").unwrap_err(),
+            address(&gateway, &place(), "web", None).unwrap_err(),
             "Gateway infra/public is not Accepted: InvalidParameters (m); \
              Gateway infra/public is not Programmed: Pending (m); \
              listener web of Gateway infra/public is not Programmed: Invalid (m)"
@@ -360,9 +404,9 @@ mod tests {
             json!({"type": "Accepted", "status": "Unknown", "reason": "Pending", "message": ""});
         let mut gateway = gateway();
         gateway["status"]["conditions"].as_array_mut().unwrap().push(pending);
-        assert_eq!(address(&gateway, &place(), "web"), Ok("10.0.0.9"));
+        assert_eq!(address(&gateway, &place(), "web", None), Ok("10.0.0.9"));
         gateway["status"]["conditions"][1]["status"] = json!("False");
-        let why = address(&gateway, &place(), "web").unwrap_err();
+        let why = address(&gateway, &place(), "web", None).unwrap_err();
         assert!(why.contains("is not Accepted: Pending ()"), "{why}");
     }
 

@@ -8,7 +8,7 @@ use hopbench_testbed::placement::{Endpoints, Placement};
 
 use crate::plan::gateways::{self, Demand, Routing};
 use crate::plan::traffic::Traffic;
-use crate::provision::gateway::Unmet;
+use crate::provision::gateway::{Unmet, Wanted};
 
 /// The closed ways of a plan.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ impl Closed {
         spec: &ClusterSpec,
         placement: &Placement,
         demand: &Demand,
-        mut lacking: impl FnMut(&Routing, &[Traffic]) -> Result<Vec<Option<String>>, Unmet>,
+        mut lacking: impl FnMut(&Routing, &[Wanted]) -> Result<Vec<Option<String>>, Unmet>,
     ) -> Self {
         let mut entering: BTreeMap<Routing, Vec<&Path>> = BTreeMap::new();
         for Endpoints { path, .. } in placement.paths.values() {
@@ -41,7 +41,8 @@ impl Closed {
                 .iter()
                 .flat_map(|path| sent(path).map(move |traffic| (*path, traffic)))
                 .collect();
-            let wanted: Vec<Traffic> = all.iter().map(|(_, traffic)| *traffic).collect();
+            let wanted: Vec<Wanted> =
+                all.iter().map(|(path, traffic)| (*traffic, path.family)).collect();
             match lacking(routing, &wanted) {
                 Err(Unmet { why, remedy }) => {
                     let what = match routing {

@@ -1,0 +1,108 @@
+//! A run that stands without a cluster, in pods with both families.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use http::{Request, Response};
+use hopbench_control::conductor::Conductor;
+use hopbench_model::{ClusterSpec, IpFamily, Plan, TestbedSpec};
+use hopbench_testbed::placement::PodId;
+use k8s_openapi::api::core::v1::Pod;
+use kube::Client;
+use kube::client::Body;
+use serde_json::json;
+
+use super::Built;
+use crate::api::labels::RunIdentity;
+use crate::objects::blueprint;
+use crate::objects::security::Level;
+use crate::objects::service::ServiceEntry;
+use crate::plan::discovery::Discovery;
+use crate::plan::names;
+use crate::plan::nodes::NodeFacts;
+use crate::plan::placement::placement;
+use crate::plan::services::{PathService, services};
+use crate::provision::mesh_state::MeshState;
+use crate::provision::pods::Pods;
+
+/// The state of a run of this plan, whose API server answers nothing. It needs a runtime.
+pub(crate) fn built(plan: &Plan) -> Built {
+    let TestbedSpec::Kubernetes(spec) = &plan.testbed else { panic!("{:?}", plan.testbed) };
+    let spec = ClusterSpec::clone(spec);
+    let placement = placement(plan);
+    let run = RunIdentity {
+        name: "k2v9xq1bzr".into(),
+        namespace: "run".into(),
+        is_guest: false,
+        owner: "uid".into(),
+    };
+    let services = services(&spec, &placement);
+    let nobody = tower::service_fn(|request: Request<Body>| async move {
+        Err::<Response<Body>, String>(format!("nobody answers {}", request.uri()))
+    });
+    Built {
+        discovery: Discovery::default(),
+        nodes: spec.nodes.iter().zip(1..).map(|(known, at)| node(&known.name, at)).collect(),
+        attachments: blueprint::attachments(&spec, &placement).unwrap(),
+        level: Level::Restricted,
+        beyond: BTreeMap::new(),
+        names: names::pods(&placement.pods),
+        templates: BTreeMap::new(),
+        entries: services.iter().zip(1..).map(|(one, at)| entry(one, at)).collect(),
+        services,
+        endpoints: BTreeMap::new(),
+        pods: placement.pods.iter().zip(1..).map(|(id, at)| (id.clone(), pod(at))).collect(),
+        refused: BTreeMap::new(),
+        foreign: BTreeMap::new(),
+        kube_proxy: None,
+        clocks: Arc::default(),
+        api: Pods::new(&Client::new(nobody, "run"), &run),
+        mesh: MeshState::new().unwrap(),
+        served: BTreeMap::new(),
+        gateways: BTreeMap::new(),
+        gateway_pods: BTreeMap::new(),
+        node_proxies: BTreeMap::new(),
+        run,
+        host_port: 23_000,
+        conductor: Conductor::new().unwrap(),
+        agents: BTreeMap::new(),
+        cells: Vec::new(),
+        entered: BTreeMap::new(),
+        placement,
+        spec,
+    }
+}
+
+/// The pod of this name in a plan.
+pub(crate) fn named(built: &Built, name: &str) -> PodId {
+    let known: BTreeSet<String> = built.pods.keys().map(ToString::to_string).collect();
+    let found = built.pods.keys().find(|pod| pod.to_string() == name);
+    found.unwrap_or_else(|| panic!("{name} is none of {known:?}")).clone()
+}
+
+fn node(name: &str, at: u8) -> (String, NodeFacts) {
+    let addresses = [format!("10.0.0.{at}"), format!("fd00::{at}")];
+    let addresses = addresses.iter().map(|address| address.parse().unwrap()).collect();
+    (name.to_owned(), NodeFacts { name: format!("n{at}"), addresses, ..NodeFacts::default() })
+}
+
+fn pod(at: u8) -> Pod {
+    let (ipv4, ipv6) = (format!("10.244.0.{at}"), format!("fd00:244::{at}"));
+    let status = json!({"podIP": ipv4, "podIPs": [{"ip": ipv4}, {"ip": ipv6}]});
+    serde_json::from_value(json!({"metadata": {}, "status": status})).unwrap()
+}
+
+/// What the API server makes of a Service: an address of the family that it asks for.
+fn entry(service: &PathService, at: u8) -> (String, ServiceEntry) {
+    let is_ipv6 = service.family == Some(IpFamily::Ipv6);
+    let address = if is_ipv6 { format!("fd00:96::{at}") } else { format!("10.96.0.{at}") };
+    let ports = service.sidecars.iter().map(|(name, port)| (name.clone(), (*port, port + 14_000)));
+    let entry = ServiceEntry {
+        address: Some(address.parse().unwrap()),
+        port: 7474,
+        node_port: 30_000,
+        ports: ports.collect(),
+        ..ServiceEntry::default()
+    };
+    (service.name.clone(), entry)
+}

@@ -1,0 +1,136 @@
+//! The needs of a path that asks for a family of addresses.
+
+use std::collections::BTreeSet;
+use std::net::{IpAddr, SocketAddr};
+
+use hopbench_model::{ClusterSpec, IpFamily, MeshProvider, Path};
+use hopbench_testbed::Need;
+
+use crate::plan::assign::Assigned;
+use crate::provision::target::is_of_another;
+
+/// The unmet needs of a path's family; none if the path asks for none.
+pub(super) fn missing(spec: &ClusterSpec, path: &Path, assigned: &Assigned) -> Vec<Need> {
+    let Some(family) = path.family else { return Vec::new() };
+    let mut needs = Vec::new();
+    let mut add = |what: &str, why: String, remedy: &str| {
+        needs.push(Need::new(Some(path), what, why, remedy));
+    };
+    let names: BTreeSet<&str> = path.nodes().collect();
+    let nodes = names.into_iter().filter_map(|name| Some((name, assigned.nodes.get(name)?)));
+    let mut firsts: BTreeSet<&IpAddr> = BTreeSet::new();
+    for (name, node) in nodes {
+        firsts.extend(node.addresses.first());
+        // Without the right to see nodes they are not known.
+        if !node.addresses.is_empty() && !node.addresses.iter().any(|one| family.has(*one)) {
+            let why = format!("node {name} ({}) has no {family} address", node.name);
+            add(&family.to_string(), why, "leave `family` out, or make the cluster dual-stack");
+        }
+    }
+    if let Some(why) = unseen(spec, path, family, &firsts) {
+        add(Need::IMPOSSIBLE, why, "take `provider: envoy`, or leave `family` or `mesh` out");
+    }
+    let gateway = spec.gateway_of(path).and_then(|gateway| gateway.address.as_deref());
+    let is_elsewhere = |at: &&str| {
+        let address = at.parse::<SocketAddr>().ok().map(|at| at.ip());
+        is_of_another(address, Some(family))
+    };
+    if let Some(at) = gateway.filter(is_elsewhere) {
+        let why = format!("the `address` of its gateway is {at}, which is not {family}");
+        add(Need::IMPOSSIBLE, why, "say one of this family or a name, or leave `family` out");
+    }
+    needs
+}
+
+/// Why the proxies of others are not known to take this family; `None`: they take it, or there are
+/// none. `firsts` has the first address of each node. Meshes take the first family of a cluster in
+/// any case, and the second one only if they are set up for it.
+fn unseen(
+    spec: &ClusterSpec,
+    path: &Path,
+    family: IpFamily,
+    firsts: &BTreeSet<&IpAddr>,
+) -> Option<String> {
+    let provider = spec.mesh.provider;
+    if path.mesh.is_none() || provider == MeshProvider::Envoy {
+        return None;
+    }
+    let found = if firsts.is_empty() {
+        "the addresses of the nodes are not known".to_owned()
+    } else if firsts.iter().all(|one| family.has(**one)) {
+        return None;
+    } else {
+        let firsts: Vec<String> = firsts.iter().map(ToString::to_string).collect();
+        format!("the nodes have {} first", firsts.join(", "))
+    };
+    Some(format!(
+        "hopbench cannot see whether {} is set up for {family} as a second family ({found})",
+        provider.name()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use hopbench_model::{GatewaySpec, MeshMode, Via};
+
+    use super::*;
+    use crate::plan::fixture;
+    use crate::plan::nodes::NodeFacts;
+
+    fn told(spec: &ClusterSpec, path: &Path, addresses: &[&str]) -> Vec<String> {
+        let addresses = addresses.iter().map(|address| address.parse().unwrap()).collect();
+        let node = NodeFacts { name: "n1".into(), addresses, ..NodeFacts::default() };
+        let nodes = BTreeMap::from([("a".to_owned(), node)]);
+        let needs = missing(spec, path, &Assigned { nodes, without: BTreeMap::new() });
+        needs.into_iter().map(|need| need.why).collect()
+    }
+
+    fn path(family: Option<IpFamily>, mesh: MeshMode, via: Via) -> Path {
+        Path { family, mesh, ..fixture::path("p", "pod@a", "pod@b", via) }
+    }
+
+    #[test]
+    fn the_second_family_of_a_mesh_of_others_is_not_known() {
+        let (ipv4, ipv6) = (Some(IpFamily::Ipv4), Some(IpFamily::Ipv6));
+        let both = ["10.0.0.1", "fd00::1"];
+        let by = |provider, family, addresses: &[&str]| {
+            let mut spec = fixture::spec();
+            spec.mesh.provider = provider;
+            told(&spec, &path(family, MeshMode::Both, Via::Direct), addresses)
+        };
+        for provider in MeshProvider::ALL {
+            assert!(by(provider, ipv4, &both).is_empty(), "the first one is always taken");
+            assert!(by(provider, None, &both).is_empty());
+            let is_ours = provider == MeshProvider::Envoy;
+            assert_eq!(by(provider, ipv6, &both).is_empty(), is_ours, "{provider:?}");
+            assert_eq!(by(provider, ipv4, &[]).is_empty(), is_ours, "{provider:?}");
+            assert!(by(provider, ipv6, &["fd00::1", "10.0.0.1"]).is_empty());
+        }
+        assert_eq!(
+            by(MeshProvider::Istio, ipv6, &both),
+            ["hopbench cannot see whether istio is set up for IPv6 as a second family (the nodes \
+              have 10.0.0.1 first)"]
+        );
+    }
+
+    #[test]
+    fn the_address_of_a_gateway_is_of_the_family_or_a_name() {
+        let at = |address: &str, family| {
+            let mut spec = fixture::spec();
+            let address = Some(address.to_owned());
+            spec.gateway = Some(GatewaySpec { address, ..GatewaySpec::default() });
+            let path = path(Some(family), MeshMode::None, Via::Gateway(String::new()));
+            told(&spec, &path, &["10.0.0.1", "fd00::1"])
+        };
+        for address in ["[fd00::9]:80", "gateway.example:80"] {
+            assert!(at(address, IpFamily::Ipv6).is_empty(), "{address}");
+        }
+        assert_eq!(
+            at("203.0.113.7:80", IpFamily::Ipv6),
+            ["the `address` of its gateway is 203.0.113.7:80, which is not IPv6"]
+        );
+        assert_eq!(at("[fd00::9]:80", IpFamily::Ipv4).len(), 1);
+    }
+}
