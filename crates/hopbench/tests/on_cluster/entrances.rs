@@ -138,6 +138,26 @@ fn a_route_at_a_gateway_leads_to_the_servers_and_goes_with_the_run() {
 
 #[test]
 #[ignore = "needs a cluster: scripts/test-cluster.sh"]
+fn a_gateway_is_not_entered_by_a_family_that_it_does_not_have() {
+    let Some(ground) = ground("a family at a Gateway") else { return };
+    let testbed = format!("{ANY_THREE}, gateway: {{parent: projectcontour/contour}}");
+    let rest = "rounds: 1\ntime: 500ms\npaths:\n  \
+                four: {from: pod@a, to: pod@b, via: gateway, family: ipv4}\n  \
+                six: {from: pod@a, to: pod@b, via: gateway, family: ipv6}\n\
+                workloads: {ask: {http: {rate: 200}}}\n";
+    let records = ground.measured("family-at-gateway", &testbed, rest);
+    let [record] = &records[..] else { panic!("{records:#?}") };
+    assert_sound(record);
+    assert_eq!(record.path, "four");
+    let run = ground.run_file();
+    let [skipped] = &run.skipped[..] else { panic!("{:?}", run.skipped) };
+    assert_eq!(skipped.path, "six");
+    let why = format!("has no IPv6 address in its status, which has {GATEWAY}");
+    assert!(skipped.reason.contains(&why), "{}", skipped.reason);
+}
+
+#[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn sidecars_behind_a_gateway_count_what_came_through_it() {
     let test = "sidecars behind a Gateway";
     // The first of them has the Gateway's listener for bytes.

@@ -98,6 +98,67 @@ fn every_way_and_mode_passes_the_sidecars_that_it_names() {
     }
 }
 
+/// The same pods carry the paths of both families.
+#[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
+fn sidecars_and_gateways_carry_ipv6() {
+    let six = |rest: &str| format!("{{from: pod@a, to: pod@b, family: ipv6, {rest}}}");
+    let gateways: &[&str] = &["gateway", "server-sidecar"];
+    // The beginning of the address that the clients connect to.
+    let (own, pods, services, nodes) = ("[::1]:18", "[fd68:244:", "[fd68:96:", "[fd68:199:");
+    let wanted: [(&str, String, &[&str], &str); 10] = [
+        ("four", "pod@a -> pod@b mesh both".into(), BOTH, "127.0.0.1:18"),
+        ("six", six("mesh: both"), BOTH, own),
+        ("client", six("mesh: client"), CLIENT, own),
+        ("server", six("mesh: server"), SERVER, pods),
+        ("svc", six("via: cluster-ip, mesh: both"), BOTH, own),
+        ("svc-server", six("via: cluster-ip, mesh: server"), SERVER, services),
+        ("np", six("via: node-port@c, mesh: server"), SERVER, nodes),
+        ("gw", six("via: gateway@c"), &["gateway"], pods),
+        ("gw-2", six("via: gateway@c, gateways: 2, mesh: server"), gateways, services),
+        ("to-host", six("mesh: client").replace("pod@b", "host@b"), CLIENT, own),
+    ];
+    let paths: String =
+        wanted.iter().map(|(name, path, ..)| format!("  {name}: {path}\n")).collect();
+    let rest = format!(
+        "paths:\n{paths}workloads: {{rr: {{rr: {{}}}}, stream: {{stream: {{}}}}, \
+         http: {{http: {{connections: 2}}}}}}\n"
+    );
+    let Some((records, _)) = measured("mesh-by-ipv6", ENVOY, &rest) else { return };
+    let proxies = wanted.iter().map(|(name, _, proxies, _)| (*name, *proxies)).collect();
+    assert_all(&records, &proxies, 3);
+    for record in &records {
+        let what = format!("{} {}", record.path, record.workload);
+        let evidence = |hop: &str| -> Vec<&str> {
+            let of_hop = record.proof.iter().filter(|proof| proof.hop == hop);
+            of_hop.map(|proof| proof.evidence.as_str()).collect()
+        };
+        let (.., to) = wanted.iter().find(|(name, ..)| *name == record.path).unwrap();
+        let led = evidence("client").iter().any(|said| said.contains(&format!("to {to}")));
+        assert!(led, "{what}: {:?}", evidence("client"));
+        let is_ipv6 = record.path != "four";
+        let placed = evidence("server");
+        assert!(placed.iter().any(|said| said.contains("fd68:") == is_ipv6), "{what}: {placed:?}");
+        // A sidecar speaks to its own pod by IPv4.
+        let is_behind = record.path == "four" || taking(record).contains("server-sidecar");
+        let [peer] = evidence("peer")[..] else { panic!("{what}: {:#?}", record.proof) };
+        let seen = if is_behind { "127.0.0.1" } else { "fd68:" };
+        assert!(peer.starts_with(&format!("the server saw {seen}")), "{what}: {peer}");
+    }
+}
+
+#[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
+fn services_that_proxies_ask_are_asked_on_paths_by_ipv6() {
+    let rest = "mesh: {variants: [policy-check, policy-report]}\n\
+                paths: {six: {from: pod@a, to: pod@b, family: ipv6, mesh: both}}\n\
+                workloads: {rr: {rr: {}}, http: {http: {connections: 2}}}\n";
+    let Some((records, _)) = measured("asked-by-ipv6", ENVOY, rest) else { return };
+    let checked: &[&str] = &["client-sidecar", "server-sidecar", "policy"];
+    let told: &[&str] = &["client-sidecar", "server-sidecar", "telemetry"];
+    assert_all(&records, &[("six.policy-check", checked), ("six.policy-report", told)].into(), 2);
+}
+
 #[test]
 #[ignore = "needs a cluster: scripts/test-cluster.sh"]
 fn every_variant_works_and_asks_whom_it_names() {

@@ -218,11 +218,13 @@ mod tests {
         peer(&facts, &seen).unwrap().ok
     }
 
+    /// The address of the client, in this family.
+    fn client(family: IpFamily) -> impl Fn(&Built) -> IpAddr {
+        move |built| built.address(&named(built, "pod@a/client"), Some(family)).unwrap()
+    }
+
     #[tokio::test]
     async fn who_connects_to_the_server_has_the_family_of_the_path() {
-        let client = |family| {
-            move |built: &Built| built.address(&named(built, "pod@a/client"), Some(family)).unwrap()
-        };
         assert!(may_see(MeshMode::Client, client(IpFamily::Ipv6)));
         assert!(!may_see(MeshMode::Client, client(IpFamily::Ipv4)));
         // Only the server's sidecar connects here, in any family.
