@@ -2,7 +2,7 @@
 //! names, and no others.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use hopbench_model::{Record, RunFile};
@@ -221,6 +221,33 @@ fn istio_s_labels_bring_sidecars_that_take_what_their_mode_says() {
     assert!(text.contains("NET_ADMIN for istio-init"), "{text}");
 }
 
+/// The settings of the test cluster for any scenario.
+fn own_testbed() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cluster/testbed.yaml")
+}
+
+/// What `hopbench plan` says of a scenario, which leaves nothing out.
+fn planned(scenario: &str, testbed: &Path) -> Value {
+    let kubeconfig = std::env::var_os("HOPBENCH_CLUSTER_KUBECONFIG").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hopbench"));
+    command.args(["plan", scenario, "--format", "json", "--testbed"]).arg(testbed);
+    let ended = command.env("KUBECONFIG", &kubeconfig).output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    let told: Value = serde_json::from_slice(&ended.stdout).expect(&said);
+    for key in ["missing", "unsupported"] {
+        assert_eq!(told[key], json!([]), "{scenario}, {}: {key}", testbed.display());
+    }
+    told
+}
+
+#[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
+fn no_path_of_either_family_is_left_out_of_a_plan() {
+    let Some(_ground) = ground("families-planned") else { return };
+    let told = planned("ip-families", &own_testbed());
+    assert!(told["cells"].as_u64().unwrap() >= 30, "8 paths, 3 workloads and one for 6 of them");
+}
+
 /// Through the sidecars and the gateway of hopbench's own, and through those of others.
 #[test]
 #[ignore = "needs a cluster: scripts/test-cluster.sh"]
@@ -230,20 +257,11 @@ fn no_protocol_is_left_out_of_a_plan_for_meshes() {
     if !ground.has_envoy(test) {
         return;
     }
-    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cluster/testbed.yaml");
     let others = ground.file("others.yaml");
     let text = "kubernetes: {mesh: istio, gateway: {class: contour-provisioned}}\n";
     std::fs::write(&others, text).unwrap();
-    let kubeconfig = std::env::var_os("HOPBENCH_CLUSTER_KUBECONFIG").unwrap();
-    for testbed in [ours, others] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hopbench"));
-        command.args(["plan", "mesh-protocols", "--format", "json", "--testbed"]).arg(&testbed);
-        let ended = command.env("KUBECONFIG", &kubeconfig).output().unwrap();
-        let said = String::from_utf8_lossy(&ended.stderr);
-        let told: Value = serde_json::from_slice(&ended.stdout).expect(&said);
-        for key in ["missing", "unsupported"] {
-            assert_eq!(told[key], json!([]), "{}: {key}", testbed.display());
-        }
+    for testbed in [own_testbed(), others] {
+        let told = planned("mesh-protocols", &testbed);
         assert!(told["cells"].as_u64().unwrap() >= 32, "4 paths, 8 workloads: {}", told["cells"]);
     }
 }
