@@ -152,10 +152,9 @@ mod tests {
         }
         assert_eq!(at(ipv6, Via::ClusterIp, MeshMode::Server), "[fd00:96::1]:17000");
         assert_eq!(at(ipv6, Via::NodePort("c".into()), MeshMode::Server), "[fd00::3]:31000");
-        for (via, pod, port) in [
-            (Via::Direct, "pod@b", 17_000),
-            (Via::Gateway("c".into()), "pod@c/gateway-p", 18_000),
-        ] {
+        for (via, pod, port) in
+            [(Via::Direct, "pod@b", 17_000), (Via::Gateway("c".into()), "pod@c/gateway-p", 18_000)]
+        {
             let built = run(ipv6, via, MeshMode::Server);
             let address = built.address(&named(&built, pod), ipv6).unwrap();
             assert_eq!(told(&built), Ok(format!("[{address}]:{port}")));

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use http::{Request, Response};
 use hopbench_control::conductor::Conductor;
 use hopbench_model::{ClusterSpec, IpFamily, Plan, TestbedSpec};
 use hopbench_testbed::placement::PodId;
+use http::{Request, Response};
 use k8s_openapi::api::core::v1::Pod;
 use kube::Client;
 use kube::client::Body;

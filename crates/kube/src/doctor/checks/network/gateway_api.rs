@@ -106,7 +106,7 @@ fn gateway(gateway: &Value, given: Option<&str>) -> Result<String, String> {
     let Some((way, (first, port))) = all.first().copied() else {
         return Err(listeners(gateway, &place, Traffic::Http).err().unwrap_or_default());
     };
-    let address = address(gateway, &place, first)?;
+    let address = address(gateway, &place, first, None)?;
     if !takes_routes_of(gateway, &place, first, given) {
         let from =
             given.map_or_else(|| "all namespaces".to_owned(), |name| format!("namespace {name}"));
