@@ -1,4 +1,4 @@
-//! The gate of a comparison: bounds on what may have become worse: `p99_response>5%`.
+//! The gate of a comparison: bounds on what may have become worse: `p99>5%`.
 
 use std::str::FromStr;
 
@@ -30,7 +30,7 @@ impl FromStr for Bound {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("found `{text}`, expected METRIC>PERCENT like p99_response>5%");
+        let wrong = || format!("found `{text}`, expected METRIC>PERCENT like p99>5%");
         let (metric, share) = text.split_once('>').ok_or_else(wrong)?;
         let metric = metric.trim();
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');

@@ -23,10 +23,11 @@ impl Subcommand for Compare {
             .after_help(
                 "Cells with the same path, workload, point and job are compared, round against \
                  round.\n\
-                 METRIC is throughput, or a percentile like p99_response: p50, p90, p99, p999 or\n\
-                 p9999 of response, service, delay, connect or rtt. Or it is cpu_per_request and\n\
-                 whatever else reports show, or any metric in the records. found_load is the\n\
-                 rate that a search found.\n\
+                 METRIC is throughput, or a percentile: p50, p90, p99, p999 or p9999. p99 is that\n\
+                 of the latency that reports show, p99_response that of one by its name:\n\
+                 response, service, delay, connect or rtt. Or it is cpu_per_request and whatever\n\
+                 else reports show, or any metric in the records. found_load is the rate that a\n\
+                 search found.\n\
                  METRIC>5% is broken where the metric is called worse by more than 5 %.\n\
                  METRIC>0% is broken where it is called worse at all.\n\
                  Worse is less of throughput and rates of work, more of everything else. A cell\n\
