@@ -21,6 +21,7 @@ use hopbench_wire::DEFAULT_PORT;
 use serde_json::Value;
 
 use self::live::Live;
+use super::arguments::token::TokenArgs;
 use super::arguments::{Common, absent};
 use crate::ctrl_c::CtrlC;
 use crate::output::{print, say};
@@ -42,7 +43,23 @@ pub(super) fn command(workload: &'static dyn Workload) -> Command {
         command = ScheduleArguments::augment_args(command);
     }
     // Last: each set of flags would put its own documentation there.
-    Common::augment_args(command).about(workload.summary()).long_about(None)
+    suited(Common::augment_args(command), workload).about(workload.summary()).long_about(None)
+}
+
+/// The flags of every workload, with what they mean for this one, and without those that it does
+/// not take.
+fn suited(mut command: Command, workload: &dyn Workload) -> Command {
+    if !workload.needs_agent() {
+        command = command.mut_arg("cpu", |arg| arg.help("CPUs of the client: 0, 0-1"));
+    }
+    match workload.kind().transport {
+        Transport::Http => TokenArgs::of_any_server(command),
+        Transport::Icmp => ["local_address", "token", "token_file", "insecure"]
+            .into_iter()
+            .fold(command, |command, name| command.mut_arg(name, |arg| arg.hide(true)))
+            .mut_arg("connections", |arg| arg.help("The same as --count")),
+        Transport::Tcp | Transport::Udp => command,
+    }
 }
 
 /// Measures.
@@ -98,7 +115,7 @@ pub(super) fn run(workload: &'static dyn Workload, matches: &ArgMatches) -> Resu
     let timeout = Duration::from_nanos(job.timing.timeout_ns).max(Duration::from_secs(2));
     // An agent's own HTTP target answers the requests of a trial that it knows of; any other server
     // needs no session.
-    let asks_agent = workload.needs_agent() || (kind.is_http() && common.token.is_given(matches));
+    let asks_agent = workload.needs_agent() || (kind.is_http() && common.token.is_given());
     let server = if asks_agent {
         Some(
             AgentConnection::open(target.address, &common.token.secret()?, &ours, timeout)

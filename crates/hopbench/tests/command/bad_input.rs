@@ -138,6 +138,11 @@ fn a_wrong_token() {
     let file = tempfile::NamedTempFile::new().expect("a file");
     std::fs::write(file.path(), format!("{}\n", agent.token)).expect("a token in it");
     assert_eq!(run(program(&arguments).arg("--token-file").arg(file.path())).code, Some(0));
+    // `http` measures any server, so that it takes none from the environment.
+    let url = format!("http://{}/", agent.target());
+    let mut http = program(&["http", &url, "-t", "100ms", "--warmup", "0", "--token-file"]);
+    let done = run(http.arg(file.path()).env("HOPBENCH_TOKEN", &other));
+    assert_eq!(done.code, Some(0), "{}", done.story());
 }
 
 #[test]

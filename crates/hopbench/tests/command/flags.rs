@@ -83,6 +83,32 @@ fn the_help_of_a_command_describes_the_command() {
     }
 }
 
+/// Flags that all workloads share say what they mean for this one.
+#[test]
+fn the_help_of_a_workload_is_about_that_workload() {
+    let help = |name: &str| {
+        let help = run(&mut program(&[name, "--help"]));
+        assert_eq!(help.code, Some(0), "{}", help.story());
+        help.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let rr = help("rr");
+    for part in ["CPUs of the client, or of client/server: 0, 0/1,", "[env: HOPBENCH_TOKEN]"] {
+        assert!(rr.contains(part), "no {part}: {rr}");
+    }
+    for name in ["http", "grpc", "ping"] {
+        let text = help(name);
+        assert!(text.contains("--cpu <CPUS> CPUs of the client: 0, 0-1 "), "{text}");
+        assert!(!text.contains("client/server") && !text.contains("HOPBENCH_TOKEN"), "{text}");
+        let takes_token = text.contains("--token <TOKEN> Measure an agent that has no --http");
+        assert_eq!(takes_token, name != "ping", "{text}");
+    }
+    let ping = help("ping");
+    assert!(ping.contains("-c, --connections <N> The same as --count "), "{ping}");
+    for other in ["--token", "--insecure", "--local-address"] {
+        assert!(!ping.contains(other), "{other}: {ping}");
+    }
+}
+
 #[test]
 fn aliases_mean_the_same() {
     let plan = |more: &[&str]| {

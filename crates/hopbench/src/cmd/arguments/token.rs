@@ -4,7 +4,7 @@ use std::env::VarError;
 use std::path::PathBuf;
 
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Args};
+use clap::{ArgMatches, Args, Command};
 use hopbench_control::secret::Secret;
 use hopbench_model::Fault;
 
@@ -45,12 +45,19 @@ impl TokenArgs {
         Ok(())
     }
 
-    /// Whether the command line says how to get into an agent; what the environment says is for all
-    /// commands.
-    pub(in crate::cmd) fn is_given(&self, matches: &ArgMatches) -> bool {
-        self.insecure
-            || self.token_file.is_some()
-            || matches.value_source("token") == Some(ValueSource::CommandLine)
+    /// Makes them those of a command that measures any server. The environment is for commands that
+    /// need an agent.
+    pub(in crate::cmd) fn of_any_server(command: Command) -> Command {
+        command.mut_arg("token", |arg| {
+            arg.env(None::<&'static str>).help(
+                "Measure an agent that has no --http, by its token; the environment is not asked",
+            )
+        })
+    }
+
+    /// Whether they say how to get into an agent.
+    pub(in crate::cmd) fn is_given(&self) -> bool {
+        self.insecure || self.token_file.is_some() || self.token.is_some()
     }
 
     /// The secret that they name; without any of them the well-known one.
