@@ -132,6 +132,14 @@ pub(crate) fn open(
     }
 }
 
+/// The same for a look at a plan: nothing that the plan names is started.
+pub(crate) fn to_look_at(spec: &TestbedSpec) -> Box<dyn Testbed> {
+    match spec {
+        TestbedSpec::Lab(lab) => Box::new(Lab::new(lab, None).starting_nothing()),
+        TestbedSpec::Kubernetes(_) | TestbedSpec::Hosts(_) => open(spec, None, || false, |_| ()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

@@ -68,6 +68,7 @@ pub struct Lab {
     /// The facts that the kernel and the programs told when the lab stood.
     read_back: BTreeMap<String, String>,
     interrupt: Interrupt,
+    starts_nothing: bool,
     commands: Commands,
     envoys: Envoys,
     // Dropped in this order: nobody may use a namespace that is about to go.
@@ -98,6 +99,7 @@ impl Lab {
             targets: BTreeSet::new(),
             read_back: BTreeMap::new(),
             interrupt: Interrupt::default(),
+            starts_nothing: false,
             commands: Commands::default(),
             envoys: Envoys::default(),
             programs: Programs::of(spec),
@@ -236,7 +238,7 @@ impl Testbed for Lab {
     }
 
     fn missing(&mut self, plan: &Plan) -> Vec<Need> {
-        needs::missing(&self.spec, plan)
+        needs::missing(&self.spec, plan, self.starts_nothing)
     }
 
     fn unsupported(&self, path: &Path, point: &Point) -> Option<String> {

@@ -20,7 +20,7 @@ use super::arguments::{
 };
 use super::subcommand::Subcommand;
 use crate::output::{print, say};
-use crate::testbeds::open;
+use crate::testbeds::to_look_at;
 
 pub(super) struct PlanCommand;
 
@@ -55,7 +55,7 @@ impl Subcommand for PlanCommand {
             notes.push(format!("--profile: {lack}"));
         }
         let seed = Some(plan.seed).filter(|seed| *seed != new_seed);
-        let mut testbed = open(&plan.testbed, None, || false, |_| ());
+        let mut testbed = to_look_at(&plan.testbed);
         let outlook = Outlook::new(plan, notes, seed, testbed.as_mut(), profiling.as_ref());
         if FormatArgument::from_arg_matches(matches).map_err(Fault::input)?.is_json() {
             say(format_args!("{:#}", outlook.json()))?;

@@ -1,6 +1,7 @@
 //! `hopbench plan`, `hopbench schema` and `hopbench list scenarios`: nothing is started by them.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use hopbench_model::{Cell, Plan};
 use hopbench_scenario::shipped;
@@ -184,6 +185,30 @@ fn a_subject_that_changes_nothing_is_as_the_testbed_has_it() {
     let page = run(&mut program(&["plan", "before-after", "--subject", "new=mtu: 1400"])).stdout;
     let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(page.contains("subject old: as the testbed has it subject new: mtu 1400 "), "{page}");
+}
+
+/// A plan of somebody else's scenario starts nothing that it names.
+#[test]
+fn the_envoy_of_a_subject_is_not_started() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let [file, envoy, started] = ["x.yaml", "envoy", "started"].map(|name| dir.path().join(name));
+    let script = format!("#!/bin/sh\ntouch '{}'\n", started.display());
+    fs::write(&envoy, script).expect("a file");
+    fs::set_permissions(&envoy, fs::Permissions::from_mode(0o755)).expect("a program");
+    let text = format!(
+        "name: x\npaths: {{p: bridge@a -> bridge@b mesh server}}\nworkloads: {{w: {{rr: {{}}}}}}\n\
+         subjects: {{new: {{envoy: '{}'}}}}\n",
+        envoy.display()
+    );
+    fs::write(&file, text).expect("a file");
+    let planned = || run(&mut program(&["plan", &file.to_string_lossy()]));
+    let whole = planned();
+    assert!(whole.stdout.contains("p.new "), "{}", whole.story());
+    assert!(!whole.stdout.contains("the subject's envoy"), "{}", whole.story());
+    assert!(!started.exists(), "it was started: {}", whole.story());
+    fs::remove_file(&envoy).expect("gone");
+    let whole = planned();
+    assert!(whole.stdout.contains("the subject's envoy: "), "{}", whole.story());
 }
 
 #[test]

@@ -21,8 +21,9 @@ use crate::topology::fabric::zones;
 use crate::topology::kinds::{KINDS, kind};
 use crate::topology::packet_path;
 
-/// Everything that is missing; empty when the plan can run.
-pub(crate) fn missing(spec: &LabSpec, plan: &Plan) -> Vec<Need> {
+/// Everything that is missing; empty when the plan can run. `starts_nothing`: as far as that can be
+/// said without starting a program that the plan names.
+pub(crate) fn missing(spec: &LabSpec, plan: &Plan, starts_nothing: bool) -> Vec<Need> {
     let placement = Placement::of(plan, Rules::default());
     let mut needs = whole(spec, &placement);
     // Once, if any path needs it.
@@ -30,6 +31,7 @@ pub(crate) fn missing(spec: &LabSpec, plan: &Plan) -> Vec<Need> {
     let too_small = too_small_for_ipv6(spec, &placement);
     for endpoints in placement.paths.values() {
         needs.extend(of_path(spec, endpoints, &translates_ipv6));
+        needs.extend(of_subject(spec, endpoints, starts_nothing));
         let path = Some(&endpoints.path).filter(|path| family_of(path) == IpFamily::Ipv6);
         if let (Some(path), Some((why, remedy))) = (path, &too_small) {
             needs.push(Need::new(Some(path), "room for IPv6", why.clone(), remedy));
@@ -211,7 +213,6 @@ fn of_path(spec: &LabSpec, endpoints: &Endpoints, translates_ipv6: &LazyCell<boo
         );
     }
     needs.extend(of_mesh(endpoints));
-    needs.extend(of_subject(spec, endpoints));
     let mut add = |what: &str, why: String, remedy: &str| {
         needs.push(Need::new(Some(path), what, why, remedy));
     };
@@ -233,7 +234,7 @@ fn of_path(spec: &LabSpec, endpoints: &Endpoints, translates_ipv6: &LazyCell<boo
 }
 
 /// The needs of what a subject changes.
-fn of_subject(spec: &LabSpec, endpoints: &Endpoints) -> Vec<Need> {
+fn of_subject(spec: &LabSpec, endpoints: &Endpoints, starts_nothing: bool) -> Vec<Need> {
     let path = &endpoints.path;
     let mut needs = Vec::new();
     for node in &spec.nodes {
@@ -251,7 +252,7 @@ fn of_subject(spec: &LabSpec, endpoints: &Endpoints) -> Vec<Need> {
             break;
         }
         let named = node.settings.envoy.as_deref().filter(|_| path.is_proxied());
-        if let Some(absent) = named.and_then(|named| tools::envoy_at(named).err()) {
+        if let Some(absent) = named.and_then(|named| tools::lacking_envoy(named, starts_nothing)) {
             needs.push(Need::new(Some(path), "the subject's envoy", absent.why, absent.remedy));
             break;
         }
@@ -411,7 +412,7 @@ mod tests {
             let paths = vec![path("four", kind, None), path("six", "bridge", Some(IpFamily::Ipv6))];
             let job = fixture::job("rr", serde_json::Value::Null);
             let plan = fixture::plan(paths, vec![fixture::point("w", job)]);
-            let needs = missing(&spec, &plan).into_iter();
+            let needs = missing(&spec, &plan, false).into_iter();
             let needs = needs.filter(|need| need.what == "room for IPv6");
             needs
                 .map(|need| format!("{}: {}", need.path.unwrap_or_default(), need.remedy))

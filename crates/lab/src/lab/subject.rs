@@ -2,10 +2,12 @@
 //!
 //! - `settings`: the settings of nodes and of the pods there, and their proof;
 //! - `commands`: the environment of the commands around trials;
-//! - `interruption`: the end of such a command when the run is to stop.
+//! - `interruption`: the end of such a command when the run is to stop;
+//! - `look`: a lab that starts no program of theirs.
 
 mod commands;
 mod interruption;
+mod look;
 mod settings;
 
 pub(super) use commands::variables;

@@ -16,6 +16,8 @@ const LEAST: Version = Version(1, 39, 0);
 /// How to get one.
 const REMEDY: &str =
     "scripts/install-envoy.sh fetches it; or put `envoy` into PATH, or name it with --envoy";
+/// The same for an Envoy of a subject.
+const REMEDY_OF_SUBJECT: &str = "let the subject's `envoy` be the path of one that is new enough";
 
 /// The one that the user named.
 static NAMED: OnceLock<PathBuf> = OnceLock::new();
@@ -105,8 +107,22 @@ pub(crate) fn envoy() -> Result<Envoy, Absent> {
 /// The Envoy at a path that a subject names.
 pub(crate) fn envoy_at(path: &str) -> Result<Envoy, Absent> {
     let found = vec![(PathBuf::from(path), "a subject")];
-    let remedy = "let the subject's `envoy` be the path of one that is new enough";
-    first_of(found).map_err(|why| Absent { why, remedy })
+    first_of(found).map_err(|why| Absent { why, remedy: REMEDY_OF_SUBJECT })
+}
+
+/// Why there is no Envoy that will do at a path that a subject names. `starts_nothing`: as far as
+/// its file tells, which is not started to ask for its version.
+pub(crate) fn lacking_envoy(path: &str, starts_nothing: bool) -> Option<Absent> {
+    if !starts_nothing {
+        return envoy_at(path).err();
+    }
+    let file = Path::new(path);
+    let why = match file.metadata() {
+        Ok(_) if is_program(file) => return None,
+        Ok(_) => "it is no program".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Some(Absent { why: format!("{path}: {why}"), remedy: REMEDY_OF_SUBJECT })
 }
 
 /// The first of these that will do, or why none does.
@@ -193,6 +209,27 @@ mod tests {
         assert_eq!(why, format!("{} is version 1.32.0; expected 1.39.0 or newer", old.display()));
         assert_eq!(taken(&[]).unwrap_err(), "no program `envoy` in PATH or the cache folder");
         std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_look_at_an_envoy_of_a_subject_does_not_start_it() {
+        let folder = std::env::temp_dir().join(format!("hopbench-look-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (file, started) = (folder.join("envoy"), folder.join("started"));
+        std::fs::write(&file, format!("#!/bin/sh\ntouch '{}'\n", started.display())).unwrap();
+        let lacking = |starts_nothing| {
+            lacking_envoy(file.to_str().unwrap(), starts_nothing).map(|absent| absent.why)
+        };
+        let no_program = format!("{}: it is no program", file.display());
+        assert_eq!(lacking(true), Some(no_program));
+        std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+            .unwrap();
+        assert_eq!((lacking(true), started.exists()), (None, false));
+        let why = lacking(false).unwrap();
+        assert!(why.ends_with("--version: it printed nothing") && started.exists(), "{why}");
+        std::fs::remove_dir_all(&folder).unwrap();
+        let gone = lacking(true).unwrap();
+        assert!(gone.contains("No such file"), "{gone}");
     }
 
     #[test]
