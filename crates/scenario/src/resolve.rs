@@ -104,7 +104,10 @@ pub fn read(
         Some(Draft { resolved, pairs, unsaid_windows, is_default }) if problems.count() == 0 => {
             let Resolved { plan, notes, secrets, .. } = resolved;
             let text = secrets.redact(text);
+            let baseline = plan.baseline.clone();
             only::keep(plan, &overrides.only, &mut problems).map(|plan| {
+                let unselected = only::without(baseline.as_deref(), &plan);
+                let notes = notes.into_iter().chain(unselected).collect();
                 let mut plan =
                     if plan.subjects.is_empty() { plan } else { subjects::split(plan, pairs) };
                 if is_default {

@@ -51,6 +51,15 @@ pub(crate) fn keep(plan: Plan, filters: &[String], problems: &mut Problems) -> O
     Some(reduced(plan, &kept))
 }
 
+/// What is to be said if the filters left this plan without the scenario's baseline. Subjects need
+/// none.
+pub(crate) fn without(baseline: Option<&str>, plan: &Plan) -> Option<String> {
+    let name = baseline.filter(|_| plan.baseline.is_none() && plan.subjects.is_empty())?;
+    Some(format!(
+        "baseline {name}: {FLAG} does not select it, so nothing is compared; add {FLAG} path={name}"
+    ))
+}
+
 /// The parts of a filter, all of which must hold.
 fn terms<'f>(filter: &'f str, plan: &Plan, problems: &mut Problems) -> Option<Vec<Term<'f>>> {
     let keys = keys(plan);

@@ -65,6 +65,26 @@ fn filters_keep_what_they_select() {
 }
 
 #[test]
+fn a_baseline_that_no_filter_selects_is_told() {
+    let notes = |filters: &[&str], subjects: &[&str]| {
+        let [only, subjects] = [filters, subjects]
+            .map(|words| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
+        let overrides = Overrides { only, subjects, ..Overrides::default() };
+        let read = read("x.yaml", TEXT, &vocabularies(), &overrides);
+        read.map_err(|problems| lines(&problems)).expect("a plan").notes
+    };
+    let told = "baseline host: --only does not select it, so nothing is compared; add --only \
+                path=host";
+    assert_eq!(notes(&["path=overlay*"], &[]), [told]);
+    for filters in [&[][..], &["path=*"], &["path=overlay,workload=rr", "path=host"]] {
+        assert!(notes(filters, &[]).is_empty(), "{filters:?}");
+    }
+    // Then each path is compared with itself.
+    let with_subject = notes(&["path=overlay*"], &["new=mtu: 1400"]);
+    assert!(with_subject.iter().all(|note| !note.contains("--only")), "{with_subject:?}");
+}
+
+#[test]
 fn a_filter_that_selects_nothing_is_told_what_there_is() {
     assert_eq!(
         only(&["path=over"]).unwrap_err(),
