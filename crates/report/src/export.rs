@@ -61,7 +61,7 @@ pub struct Export<'a> {
     run: &'a RunFile,
     labels: Labels,
     files: HashMap<String, u32>,
-    /// Records that are not of HTTP trials.
+    /// Records that are of neither HTTP nor gRPC trials.
     other: u64,
     /// Records that are in no figure.
     unusable: u64,
@@ -105,7 +105,7 @@ impl<'a> Export<'a> {
         let mut out = Vec::new();
         if self.other > 0 {
             out.push(format!(
-                "{} left out: {} is for HTTP only",
+                "{} left out: {} is for HTTP and gRPC only",
                 trials(self.other),
                 self.format.name
             ));

@@ -95,7 +95,10 @@ fn the_csv_has_the_columns_and_the_rows_of_the_kit() {
         .filter(|record| ["web", "pool"].contains(&record.workload.as_str()))
         .count();
     assert_eq!(trials.len(), http, "a row a trial");
-    assert!(notes[0].ends_with("trials left out: istio-csv is for HTTP only"), "{notes:?}");
+    assert!(
+        notes[0].ends_with("trials left out: istio-csv is for HTTP and gRPC only"),
+        "{notes:?}"
+    );
     let columns: Vec<_> = ISTIO_COLUMNS.split(',').collect();
     for (trial, object) in trials.iter().zip(objects(&made)) {
         let values: Vec<_> = trial.text.trim_end().split(',').collect();
