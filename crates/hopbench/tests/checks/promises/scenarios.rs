@@ -1,5 +1,5 @@
 //! The reference of scenarios: every key of the schema and of a plan as JSON, every scenario that
-//! is shipped, and the example of README.
+//! is shipped, and the examples of all pages.
 
 use std::collections::BTreeSet;
 use std::process::{Command, Output};
@@ -7,12 +7,14 @@ use std::process::{Command, Output};
 use hopbench_scenario::{SHIPPED, Shipped};
 use serde_json::Value;
 
-use super::pages::text;
+use super::pages::{all, text};
 
 const REFERENCE: &str = "docs/scenarios.md";
 
+/// The program, which finds no cluster.
 fn hopbench(arguments: &[&str]) -> Output {
-    let output = Command::new(env!("CARGO_BIN_EXE_hopbench")).args(arguments).output();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hopbench"));
+    let output = command.args(arguments).env("KUBECONFIG", "/no/such/kubeconfig").output();
     output.unwrap_or_else(|error| panic!("hopbench {arguments:?}: {error}"))
 }
 
@@ -105,4 +107,63 @@ fn the_scenario_of_the_readme_is_one() {
     let output = hopbench(&["plan", &file.to_string_lossy()]);
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(matches!(output.status.code(), Some(0 | 3)), "{:?}: {told}", output.status);
+}
+
+/// The examples in YAML of a page.
+fn examples(text: &str) -> impl Iterator<Item = &str> {
+    text.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap_or_default())
+}
+
+/// An example of some keys as a whole scenario.
+fn completed(example: &str) -> String {
+    let has = |key: &str| example.lines().any(|line| line.starts_with(key));
+    let paths = "paths: {direct: bridge@a -> bridge@b, overlay: overlay@a -> overlay@b, \
+                 both: bridge@a -> bridge@b mesh both}\n";
+    let mut out = String::new();
+    if !has("name:") {
+        out.push_str("name: example\n");
+    }
+    out.push_str(example);
+    if !has("paths:") && !has("places:") {
+        out.push_str(paths);
+    }
+    if !has("workloads:") {
+        out.push_str("workloads: {web: {http: {}}}\n");
+    }
+    out
+}
+
+/// Whether anything can be measured here is not the question, as above.
+#[test]
+fn the_examples_of_all_pages_are_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("example.yaml");
+    let path = file.to_string_lossy();
+    let mut checked = 0;
+    for page in all() {
+        for example in examples(&page.text) {
+            let first = example.lines().find(|line| !line.starts_with('#')).unwrap_or_default();
+            // The steps of a CI job, and machines that a plan would connect to.
+            if first.starts_with("- ") || example.contains("hosts:") {
+                continue;
+            }
+            // A file about a cluster can say which scenario it is for.
+            let named = example.split("hopbench run ").nth(1);
+            let named = named.and_then(|rest| rest.split_whitespace().next());
+            let (text, arguments) = match first.starts_with("kubernetes:") {
+                true => (
+                    example.to_owned(),
+                    vec!["plan", named.unwrap_or("quickstart"), "--testbed", &*path],
+                ),
+                false => (completed(example), vec!["plan", &*path]),
+            };
+            std::fs::write(&file, text).expect("a file");
+            let output = hopbench(&arguments);
+            let told = String::from_utf8_lossy(&output.stderr);
+            let is_read = matches!(output.status.code(), Some(0 | 3));
+            assert!(is_read, "{}: {:?}: {told}\n{example}", page.name, output.status);
+            checked += 1;
+        }
+    }
+    assert!(checked > 20, "only {checked} examples were found: the pages have another form");
 }
