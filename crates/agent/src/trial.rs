@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 
 use hopbench_load::{Context, FlowGuard, FlowLimit, HandshakeCodec, SocketSet, Window, Workers};
 use hopbench_model::units::Span;
-use hopbench_model::{Counter, EndReport, Fault, Job, Nanos, Pattern, SECOND, Tick, Transport};
+use hopbench_model::{Counter, EndReport, Fault, Job, Nanos, SECOND, Tick, Transport};
 use hopbench_sys::{Waker, clock, usage};
 use hopbench_wire::{Prepare, Role};
 
@@ -64,6 +64,8 @@ pub(crate) struct ActiveTrial {
     awaited: u64,
     /// When a server was told that its clients are done.
     finished_at: Nanos,
+    /// When it had received all datagrams.
+    arrived_at: Option<Nanos>,
     /// Whether a server's workers know that the visit is over.
     is_told: bool,
     /// The warm-up that its order asked for.
@@ -116,9 +118,6 @@ const CLOSING_ENDLESS: Nanos = 10_000_000;
 const BETWEEN_WORDS: Nanos = SECOND / 10;
 /// How often a server looks whether all bytes of a visit have come.
 const BETWEEN_COUNTS: Nanos = 500_000;
-/// How long it looks for the last datagrams. After that some are taken for lost, and silence tells
-/// when a visit is over.
-const LAST_DATAGRAMS: Nanos = 5_000_000;
 /// The longest delay of a trial's end.
 const LATENESS: Nanos = 10 * SECOND;
 /// How long after `Prepare` the order to start may come, where opening the flows takes no longer. A
@@ -195,6 +194,7 @@ impl ActiveTrial {
             opening: patience,
             awaited: 0,
             finished_at: 0,
+            arrived_at: None,
             is_told: false,
             patience: if endless && !context.stays { CLOSING_ENDLESS } else { CLOSING },
             role: prepare.role,
@@ -251,7 +251,7 @@ impl ActiveTrial {
         self.phase = Phase::Opening;
         self.observer.look_again();
         (self.next_tick, self.next_word, self.closing_until) = (Nanos::MAX, 0, None);
-        (self.awaited, self.is_told) = (0, false);
+        (self.awaited, self.arrived_at, self.is_told) = (0, None, false);
         self.wait_for_order();
     }
 
@@ -331,38 +331,6 @@ impl ActiveTrial {
         next.min(self.must_end)
     }
 
-    /// Until when the last exchanges and bytes are waited for.
-    fn drained_by(&self) -> Nanos {
-        self.closing_until.unwrap_or_else(|| {
-            let timeout = self.job.timing.timeout_ns;
-            self.window.end().saturating_add(timeout).saturating_add(LATENESS)
-        })
-    }
-
-    /// Whether the client has ended a visit of which not all bytes may have come.
-    fn awaits_bytes(&self) -> bool {
-        self.stays && self.role == Role::Server && !self.is_told && self.closing_until.is_some()
-    }
-
-    /// The clients have sent so many bytes.
-    pub(crate) fn awaits(&mut self, bytes: u64) {
-        // Exchanges are over when the client has its answers.
-        if self.job.kind().pattern == Pattern::OneWay {
-            self.awaited = bytes;
-        }
-    }
-
-    /// Whether a server that counts the last bytes of a visit may end it at this time.
-    fn has_come(&self, workers: &Workers, now: Nanos) -> bool {
-        let has_all = workers.counts().of(Counter::ReceivedBytes) >= self.awaited;
-        // Datagrams may get lost.
-        let is_udp = self.job.kind().transport == Transport::Udp;
-        if has_all && is_udp && self.awaited > 0 {
-            self.window.all_arrived();
-        }
-        has_all || (is_udp && now >= self.finished_at.saturating_add(LAST_DATAGRAMS))
-    }
-
     /// Looks at the workers and at the clock.
     pub(crate) fn look(&mut self) -> Option<News> {
         let refused = self.refused.take();
@@ -428,9 +396,10 @@ impl ActiveTrial {
                 Some(self.conclude())
             }
             Phase::Draining if self.awaits_bytes() => {
-                if self.has_come(workers, now) {
-                    workers.end_visit();
+                let received = workers.counts().of(Counter::ReceivedBytes);
+                if self.has_counted(received, now) {
                     self.is_told = true;
+                    self.workers.iter().for_each(Workers::end_visit);
                 }
                 None
             }

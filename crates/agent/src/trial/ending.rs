@@ -3,13 +3,21 @@
 use std::sync::atomic::Ordering;
 
 use hopbench_load::{REFUSED_FLOWS, Recorder, Workers};
-use hopbench_model::{CPU_QUOTA_SETTING, CPUS_SETTING, EndReport, Fault, MAX_RATE_SETTING, Nanos};
+use hopbench_model::{
+    CPU_QUOTA_SETTING, CPUS_SETTING, EndReport, Fault, MAX_RATE_SETTING, Nanos, Pattern,
+};
 use hopbench_sys::{clock, usage};
 use hopbench_wire::Role;
 
 use super::registration::Registration;
 use super::report::add_recorded;
-use super::{ActiveTrial, News, Phase, cpus};
+use super::{ActiveTrial, LATENESS, News, Phase, cpus};
+
+/// How long it looks for the last datagrams. After that some are taken for lost, and silence tells
+/// when a visit is over.
+const LAST_DATAGRAMS: Nanos = 5_000_000;
+/// How long it waits for duplicates once all datagrams have come.
+const LAST_DUPLICATES: Nanos = 2_000_000;
 
 impl ActiveTrial {
     /// Reads all at the window's end. After that a client's visit may end.
@@ -140,5 +148,46 @@ impl ActiveTrial {
         self.report.drained = counts();
         self.report.drained_tcp = Some(self.sockets.tcp_totals()).filter(|t| t.connections > 0);
         Some(outcome)
+    }
+
+    /// Until when the last exchanges and bytes are waited for.
+    pub(super) fn drained_by(&self) -> Nanos {
+        self.closing_until.unwrap_or_else(|| {
+            let timeout = self.job.timing.timeout_ns;
+            self.window.end().saturating_add(timeout).saturating_add(LATENESS)
+        })
+    }
+
+    /// Whether the client has ended a visit, or a trial of datagrams, of which not all bytes may
+    /// have come.
+    pub(super) fn awaits_bytes(&self) -> bool {
+        let counts = self.stays || (self.job.kind().is_one_way_udp() && self.awaited > 0);
+        counts && self.role == Role::Server && !self.is_told && self.closing_until.is_some()
+    }
+
+    /// The clients have sent so many bytes.
+    pub(crate) fn awaits(&mut self, bytes: u64) {
+        // Exchanges are over when the client has its answers.
+        if self.job.kind().pattern == Pattern::OneWay {
+            self.awaited = bytes;
+        }
+    }
+
+    /// Whether a server that counts the last bytes need not count any more.
+    pub(super) fn has_counted(&mut self, received: u64, now: Nanos) -> bool {
+        let has_all = received >= self.awaited;
+        if !self.job.kind().is_one_way_udp() || self.awaited == 0 {
+            return has_all;
+        }
+        if !has_all {
+            // Some may be lost.
+            return now >= self.finished_at.saturating_add(LAST_DATAGRAMS);
+        }
+        let arrived_at = *self.arrived_at.get_or_insert(now);
+        let is_over = now >= arrived_at.saturating_add(LAST_DUPLICATES);
+        if is_over {
+            self.window.all_arrived();
+        }
+        is_over
     }
 }

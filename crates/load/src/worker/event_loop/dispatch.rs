@@ -106,6 +106,9 @@ impl<F: Flow> EventLoop<F> {
         if self.setup.dial.is_none() && self.setup.hand_over.is_some() {
             return Nanos::MAX;
         }
+        if self.setup.dial.is_none() && self.recorder.window().has_all_arrived() {
+            return 0;
+        }
         // A server goes last: where it closed a connection first, the client would call that a
         // failure.
         let lateness = if self.setup.dial.is_some() { LATENESS } else { SERVER_LATENESS };
