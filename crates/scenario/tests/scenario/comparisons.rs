@@ -133,13 +133,16 @@ fn searches_alone_have_no_budget_that_nobody_said() {
         search.is_some_and(|search| search.short.is_some())
     };
     let alone = of("", found, &[]);
-    assert_eq!((alone.budget_ns, alone.rounds, times(&alone)), (None, 3, (1000, 10_000)));
-    assert_eq!(alone, of("rounds: 3\n", found, &[]));
-    // Beside rounds, their trials are as short as with any budget.
+    assert_eq!((alone.budget_ns, alone.rounds, is_short(&alone)), (None, 3, true));
+    let of_rounds = of("rounds: 3\n", found, &[]);
+    assert_eq!((is_short(&of_rounds), times(&of_rounds)), (false, (1000, 10_000)));
+    assert!(!is_short(&of("stop: {ci: 2%}\n", found, &[])));
+    // Beside rounds, they are the same trials.
     let both = format!("{found}, ask: rr");
     let beside = of("", &both, &[]);
     assert_eq!((beside.budget_ns, is_short(&beside)), (Some(150 * SECOND), true));
     assert_eq!(beside, of("budget: 2m30s\n", &both, &[]));
+    assert_eq!(alone.points, beside.points[..1]);
     // The same trials, but nothing that ends them.
     let left = of("", &both, &["workload=find"]);
     assert_eq!((left.budget_ns, left.rounds, is_short(&left)), (None, 3, true));

@@ -23,6 +23,7 @@ fn rates(lowest_per_s: f64, highest_per_s: f64) -> RateRange {
 
 #[test]
 fn levels_up_to_the_knee() {
+    let spec = |workload: &str| SearchSpec { short: None, ..spec(workload) };
     let knee = |connections: &[u32], threads: &[u32], least_growth| SearchSpec {
         goal: SearchGoal::Knee {
             connections: connections.to_vec(),
@@ -67,10 +68,12 @@ fn a_budget_lets_a_search_choose_its_windows() {
         let ms = [timing.window_ns, timing.warmup_ns].map(|ns| ns / 1_000_000);
         (point.search.expect("a search").short.map(|short| short.least_window_ns), ms)
     };
-    let (none, usual) = of("", "");
-    assert_eq!(none, None);
+    let (none, usual) = of("", "rounds: 3\n");
+    assert_eq!((none, usual), (None, [10_000, 1000]));
     // 250 ms at least, and at the lowest rate ten samples beyond the percentile.
     assert_eq!(of("", "budget: 1m\n"), (Some(250_000_000), [10_000, 50]));
+    // So it is where nothing says how long the run goes on.
+    assert_eq!(of("", ""), of("", "budget: 1m\n"));
     assert_eq!(of("warmup: 70ms", "budget: 1m\n"), (Some(250_000_000), [10_000, 70]));
     assert_eq!(of("time: 3s", "budget: 1m\n"), (None, [3000, usual[1]]));
     // The bucket of a link holds 10 ms.
