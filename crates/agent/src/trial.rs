@@ -60,8 +60,9 @@ pub(crate) struct ActiveTrial {
     stays: bool,
     /// Whether it must not be visited again all the same.
     is_in_doubt: bool,
-    /// Bytes that a server has to receive before a visit is over.
-    awaited: u64,
+    /// Bytes that a server has to receive before a visit, or a trial of datagrams, is over. `None`:
+    /// nobody said.
+    awaited: Option<u64>,
     /// When a server was told that its clients are done.
     finished_at: Nanos,
     /// When it had received all datagrams.
@@ -192,7 +193,7 @@ impl ActiveTrial {
             is_in_doubt: false,
             granted_warmup_ns: timing.warmup_ns,
             opening: patience,
-            awaited: 0,
+            awaited: None,
             finished_at: 0,
             arrived_at: None,
             is_told: false,
@@ -251,7 +252,7 @@ impl ActiveTrial {
         self.phase = Phase::Opening;
         self.observer.look_again();
         (self.next_tick, self.next_word, self.closing_until) = (Nanos::MAX, 0, None);
-        (self.awaited, self.arrived_at, self.is_told) = (0, None, false);
+        (self.awaited, self.arrived_at, self.is_told) = (None, None, false);
         self.wait_for_order();
     }
 

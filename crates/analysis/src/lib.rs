@@ -45,7 +45,9 @@ pub use cells::noise::{
 pub use cells::outliers::OUTLIER_MARK;
 pub use figures::{RecordedJob, main_latency, spoken, unusable};
 pub use run_data::RunData;
-pub use summarize::{ProfileSide, Standing, difference as profile_difference, unknown_bound};
+pub use summarize::{
+    ComparisonState, ProfileSide, difference as profile_difference, unknown_bound,
+};
 pub use summary::{
     Added, Better, CONNECTING_ENDS, CellSummary, ComponentSummary, CurvePoint, CurveSummary,
     DistributionSummary, EqualLoad, EqualLoadPath, Estimate, FailureSummary, FigureSummary,

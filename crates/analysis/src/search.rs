@@ -144,10 +144,13 @@ fn on_path(
     (point, spec): (&Point, &SearchSpec),
     unit: LoadUnit<'_>,
     kind: &Kind,
-    trials: &[SearchTrial<'_>],
+    all: &[SearchTrial<'_>],
 ) -> SearchedPath {
     let parameter = unit.parameter;
     let path = &data.run.plan.paths[path_index];
+    // Those of a scan are in the trace alone.
+    let trials: &[SearchTrial<'_>] =
+        &all.iter().filter(|trial| !trial.is_scan()).cloned().collect::<Vec<_>>();
     let outcome = trials.iter().rev().find_map(|trial| trial.step.outcome);
     let at = match outcome {
         Some(SearchOutcome::Found { load, .. }) => Some(load),
@@ -170,7 +173,7 @@ fn on_path(
         ended,
         &spec.goal,
         unit,
-        trials.len(),
+        all.len(),
         &undecided_text(&undecided, parameter),
         &seen,
     );
@@ -196,10 +199,10 @@ fn on_path(
         value_comparison: None,
         undecided,
         too_high,
-        trials: trials.len(),
-        trials_s: trials.iter().map(SearchTrial::length_s).sum(),
+        trials: all.len(),
+        trials_s: all.iter().map(SearchTrial::length_s).sum(),
         generator_limited: bracket
             .is_some_and(|bracket| trials::is_generator_limited(trials, bracket, at)),
-        trace: trials.iter().map(|trial| too_high::trace(trial, spec)).collect(),
+        trace: all.iter().map(|trial| too_high::trace(trial, spec)).collect(),
     }
 }

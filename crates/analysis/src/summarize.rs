@@ -31,7 +31,7 @@ use crate::text::seconds_between;
 pub use bounds::unknown as unknown_bound;
 use open::{Open, Place};
 pub use profiles::{ProfileSide, difference};
-pub use settled::Standing;
+pub use settled::ComparisonState;
 use sides::Sides;
 
 /// The name of the testbed that the trials of other tools do not have.

@@ -44,7 +44,7 @@ pub use plan::{
     Path, Place, Variant, Via, nodes_text, proxy_role,
 };
 pub use plan::{BY_PEER, Peer};
-pub use plan::{BrokenBound, CpuOf, EQUAL_LOAD, RateRange, SearchBound, SearchGoal};
+pub use plan::{BrokenBound, CpuOf, EQUAL_LOAD, RateRange, SCAN, SearchBound, SearchGoal};
 pub use plan::{COMMON_METRICS, StopRule, StopWhy, Stopped};
 pub use plan::{Cell, PLAN_SCHEMA, Plan, Point, ROUNDS, ServerSpec, point_label};
 pub use plan::{

@@ -28,7 +28,7 @@ pub use mesh::{
 pub use path::{Affinity, Gateways, IpFamily, Path, Place, Reference, Via, nodes_text};
 pub use peer::{BY_PEER, Peer};
 pub use references::References;
-pub use search::{BrokenBound, CpuOf, EQUAL_LOAD, RateRange, SearchBound, SearchGoal};
+pub use search::{BrokenBound, CpuOf, EQUAL_LOAD, RateRange, SCAN, SearchBound, SearchGoal};
 pub use search::{SearchOutcome, SearchSpec, SearchStep, ShortTrials};
 pub use stop::{COMMON_METRICS, StopRule, StopWhy, Stopped};
 pub use subject::{NodeSettings, OFFLOADS, PodSettings, Subject, SubjectChanges, SubjectCommand};

@@ -15,7 +15,7 @@ use super::{ActiveTrial, LATENESS, News, Phase, cpus};
 
 /// How long it looks for the last datagrams. After that some are taken for lost, and silence tells
 /// when a visit is over.
-const LAST_DATAGRAMS: Nanos = 5_000_000;
+const LAST_DATAGRAMS: Nanos = 20_000_000;
 /// How long it waits for duplicates once all datagrams have come.
 const LAST_DUPLICATES: Nanos = 2_000_000;
 
@@ -161,22 +161,23 @@ impl ActiveTrial {
     /// Whether the client has ended a visit, or a trial of datagrams, of which not all bytes may
     /// have come.
     pub(super) fn awaits_bytes(&self) -> bool {
-        let counts = self.stays || (self.job.kind().is_one_way_udp() && self.awaited > 0);
-        counts && self.role == Role::Server && !self.is_told && self.closing_until.is_some()
+        let looks = self.stays || (self.job.kind().is_one_way_udp() && self.awaited.is_some());
+        looks && self.role == Role::Server && !self.is_told && self.closing_until.is_some()
     }
 
     /// The clients have sent so many bytes.
     pub(crate) fn awaits(&mut self, bytes: u64) {
         // Exchanges are over when the client has its answers.
         if self.job.kind().pattern == Pattern::OneWay {
-            self.awaited = bytes;
+            self.awaited = Some(bytes);
         }
     }
 
     /// Whether a server that counts the last bytes need not count any more.
     pub(super) fn has_counted(&mut self, received: u64, now: Nanos) -> bool {
-        let has_all = received >= self.awaited;
-        if !self.job.kind().is_one_way_udp() || self.awaited == 0 {
+        let Some(awaited) = self.awaited else { return true };
+        let has_all = received >= awaited;
+        if !self.job.kind().is_one_way_udp() {
             return has_all;
         }
         if !has_all {

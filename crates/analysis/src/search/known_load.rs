@@ -2,8 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use hopbench_model::SCAN;
+
 use super::trials::is_same;
-use crate::summary::{Bracket, SearchedPath};
+use crate::summary::{Bracket, SearchedPath, TraceStep};
+
+/// The steps of a search but those of its scan.
+fn decided(path: &SearchedPath) -> impl Iterator<Item = &TraceStep> {
+    path.trace.iter().filter(|step| step.why != SCAN)
+}
 
 /// The load of a path, or the figure there, as far as it is known, and when it was measured.
 #[derive(Clone)]
@@ -26,7 +33,7 @@ impl KnownLoad {
     /// The load; `None` while the search has not ended.
     pub(crate) fn load(path: &SearchedPath) -> Option<Self> {
         let bracket = path.bracket?;
-        let behind = path.trace.iter().filter(|step| bracket.contains(step.load));
+        let behind = decided(path).filter(|step| bracket.contains(step.load));
         Some(Self {
             found: path.found(),
             bracket,
@@ -41,7 +48,7 @@ impl KnownLoad {
     /// The figure that was searched by, at the load that was found; `None` with one trial there.
     pub(crate) fn value(path: &SearchedPath) -> Option<Self> {
         let (load, value) = (path.at?, path.value?);
-        let there = path.trace.iter().filter(|step| is_same(step.load, load));
+        let there = decided(path).filter(|step| is_same(step.load, load));
         Some(Self {
             found: Some(value.median),
             bracket: Bracket { low: value.low?, high: value.high? },

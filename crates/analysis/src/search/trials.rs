@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use hopbench_model::{EQUAL_LOAD, Point, Record, SearchStep};
+use hopbench_model::{EQUAL_LOAD, Point, Record, SCAN, SearchStep};
 
 use crate::figures::{Component, Figure, Kind, RecordedJob, is_mostly_late, kinds, unusable};
 use crate::summary::{Bracket, ComponentSummary, FoundFigure, Spread};
@@ -11,6 +11,7 @@ use crate::summary::{Bracket, ComponentSummary, FoundFigure, Spread};
 const SAME_LOAD: f64 = 1e-9;
 
 /// A trial of a search.
+#[derive(Clone)]
 pub(crate) struct SearchTrial<'a> {
     pub(crate) record: &'a Record,
     pub(crate) step: &'a SearchStep,
@@ -25,6 +26,11 @@ impl<'a> SearchTrial<'a> {
             step: record.search.as_ref()?,
             unusable: unusable(record).unwrap_or_default(),
         })
+    }
+
+    /// Whether it is of a scan, which decides nothing.
+    pub(crate) fn is_scan(&self) -> bool {
+        self.step.why == SCAN
     }
 
     /// Whether its figures can be used.

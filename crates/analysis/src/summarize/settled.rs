@@ -14,7 +14,7 @@ use crate::run_data::RunData;
 /// The baseline and its twin are in neither set. Nor is a cell without records, or a cell that is
 /// compared with one without records: nothing can be said of them yet.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct ComparisonState {
     /// Each of their comparisons is clear already, or out of reach ([`is_settled`]), or gets no
     /// verdict.
     pub settled: BTreeSet<(usize, usize)>,
@@ -26,7 +26,7 @@ impl RunData {
     /// How the comparisons of the cells stand. Only figures that are plotted count. A cell with
     /// fewer than 3 rounds that can be compared is open. So are a tool of others and what it
     /// stands beside: the two are compared with each other.
-    pub fn standing(&self) -> Standing {
+    pub fn comparison_state(&self) -> ComparisonState {
         let mut looked = self.clone();
         looked.pool();
         let all = &looked.run.plan.points;
@@ -36,7 +36,7 @@ impl RunData {
             let point = &all[point];
             point.peer.is_none() && !beside.contains(point.workload.as_str())
         };
-        let mut out = Standing::default();
+        let mut out = ComparisonState::default();
         for point in looked.workloads.iter().flat_map(|workload| &workload.points).copied() {
             let sides = Sides::of(&looked, point);
             let is_asked = |path: &usize| {

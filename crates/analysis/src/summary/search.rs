@@ -133,7 +133,7 @@ pub struct TraceStep {
     pub session: u32,
     /// The load: arrivals a second, or a number.
     pub load: f64,
-    /// Why this load: `raise`, `narrow`, `again`, `confirm`.
+    /// Why this load: `scan`, `raise`, `narrow`, `again`, `confirm`.
     pub why: String,
     /// The figure that is searched by; absent where the trial has none.
     #[serde(skip_serializing_if = "Option::is_none")]

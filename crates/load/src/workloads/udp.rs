@@ -7,9 +7,9 @@
 //!
 //! **Loss is exact.** It is the datagrams that the client's kernel took over the whole trial, less
 //! the distinct ones that the server's program read. Both numbers are final. The client stops at
-//! the end of the window; the server goes on until its sockets have been silent for 200 ms. A
-//! datagram that is on its way for longer counts as lost. So does one that found the server's
-//! socket buffer full. Rates, in contrast, are of the window.
+//! the end of the window. The server goes on until all datagrams have come, or until its sockets
+//! are silent, for 200 ms at most. A datagram that is on its way for longer counts as lost. So does
+//! one that found the server's socket buffer full. Rates, in contrast, are of the window.
 //!
 //! A datagram that comes more than once is received once. Its copies are counted as duplicates and
 //! are in no rate: a path that doubles what it delivers must not hide what it loses.

@@ -84,16 +84,16 @@ impl SearchSpec {
 
     /// The window of a trial of a scan at this rate a second, ns; `None`: this search has no scan.
     ///
-    /// It needs to see a queue that grows by the width of the scan, and a sample beyond the
-    /// percentile where that takes at most 1 s. It is no longer than the window of other trials.
+    /// It is long enough for a queue to show at a rate that is too high by the width of the scan.
+    /// It holds a sample beyond the percentile, if that takes at most 1 s. It is no longer than the
+    /// window of other trials.
     pub fn scan_window_ns(&self, rate_per_s: f64) -> Option<Nanos> {
         let ShortTrials { least_window_ns: least, burst_ns, .. } = self.short?;
         let SearchGoal::Slo { percentile, limit_ns, precision, .. } = &self.goal else {
             return None;
         };
         let samples_ns = beyond_ns(*percentile, rate_per_s, SCANNED).min(SCANNED_NS as f64);
-        let queue_ns =
-            queue_ns(*percentile, *limit_ns, burst_ns, self.scan_width().unwrap_or(*precision));
+        let queue_ns = queue_ns(*percentile, *limit_ns, burst_ns, precision * SCAN_WIDTH);
         let needed = least.max(queue_ns.max(samples_ns).round() as Nanos);
         Some(needed.min(self.window_ns(Some(rate_per_s))?))
     }
@@ -115,8 +115,8 @@ fn beyond_ns(percentile: f64, rate_per_s: f64, samples: f64) -> f64 {
     samples / (1.0 - percentile / 100.0) / rate_per_s * SECOND as f64
 }
 
-/// How long a queue grows until a percentile of the waiting has reached the limit, ns, at a rate
-/// that is too high by this share.
+/// How long a queue grows until a percentile of the waiting has reached the limit, ns. The rate is
+/// too high by this share.
 fn queue_ns(percentile: f64, limit_ns: u64, burst_ns: Nanos, share: f64) -> f64 {
     (limit_ns as f64 / (percentile / 100.0) + burst_ns as f64) / share
 }
@@ -244,6 +244,10 @@ impl fmt::Display for CpuOf {
     }
 }
 
+/// [`SearchStep::why`] of a trial of a scan: it shows about where the limit lies, and is in no
+/// figure.
+pub const SCAN: &str = "scan";
+
 /// [`SearchStep::goal`] of a trial at a load that was found on another path.
 pub const EQUAL_LOAD: &str = "equal-load";
 
@@ -259,8 +263,8 @@ pub struct SearchStep {
     pub parameter: String,
     /// Its value: arrivals a second, or a number.
     pub load: f64,
-    /// Why this load: `scan`, `raise`, `narrow`, `again`, `confirm`; of [`EQUAL_LOAD`] the path that it was
-    /// found on.
+    /// Why this load: [`SCAN`], `raise`, `narrow`, `again`, `confirm`; of [`EQUAL_LOAD`] the path
+    /// that it was found on.
     pub why: String,
     /// The figure that is searched by, as in `metrics` or `latency`: `requests_per_s`,
     /// `response_ns p99`, `cpu_share`, `loss`.

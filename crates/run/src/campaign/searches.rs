@@ -129,7 +129,7 @@ impl Campaign {
         let Some(next) = driver.next() else { return Ok(Go::On) };
         let step = driver.steps + 1;
         let trial = driver.trial(Some(next), step);
-        let at = match driver.at(&driver.loads(), step) {
+        let at = match driver.next_point(step) {
             Ok(at) => at,
             Err(reason) => {
                 driver.give_up();

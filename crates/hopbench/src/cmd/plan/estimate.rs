@@ -105,9 +105,9 @@ impl Estimate {
     }
 }
 
-/// The time of a trial with so many clients, ns. That of a search depends on its load: a window must
-/// hold enough of it, and its first requests may take longer than the warm-up. One of a scan is
-/// shorter.
+/// The time of a trial with so many clients, ns. That of a search depends on its load: a window
+/// must hold enough of it, and its first requests may take longer than the warm-up. One of a scan
+/// is shorter.
 fn trial_ns(point: &Point, clients: u32, rate: Option<f64>, is_scan: bool) -> Nanos {
     let timing = point.job.timing;
     let search = point.search.as_ref();

@@ -1,6 +1,6 @@
 //! Messages about the trials of searches.
 
-use hopbench_model::{EQUAL_LOAD, SearchGoal, SearchOutcome, SearchStep};
+use hopbench_model::{EQUAL_LOAD, SCAN, SearchGoal, SearchOutcome, SearchStep};
 use hopbench_report::campaign::broken_text;
 use hopbench_report::campaign::load_text::{self, load};
 
@@ -44,7 +44,8 @@ pub(super) fn step(
         return format!("{} {cell}: {at} as found on {}, {figure}{verdict}", step.goal, step.why);
     }
     let next = next.map_or(String::new(), |next| format!(", next {}", load(&step.parameter, next)));
-    format!("search {} {cell}: {at}, {figure}{verdict}{next}", step.goal)
+    let what = if step.why == SCAN { SCAN } else { "search" };
+    format!("{what} {} {cell}: {at}, {figure}{verdict}{next}", step.goal)
 }
 
 /// The result of a search: `knee of both web: 64 connections (requests 52300/s)`.

@@ -165,7 +165,7 @@ fn a_difference_that_all_rounds_together_oppose_is_called_and_every_page_says_so
 #[test]
 fn rounds_with_nothing_leave_a_cell_open_until_it_is_clear() {
     let is_settled =
-        |rates: &[(f64, f64)]| !super::campaign(&made(rates)).standing().settled.is_empty();
+        |rates: &[(f64, f64)]| !super::campaign(&made(rates)).comparison_state().settled.is_empty();
     let about = |ratio: f64, rounds: u32| -> Vec<(f64, f64)> {
         (0..rounds).map(|round| (8e9, ratio * 8e9 * (1.0 + 0.01 * f64::from(round % 3)))).collect()
     };
@@ -181,7 +181,7 @@ fn rounds_with_nothing_leave_a_cell_open_until_it_is_clear() {
 #[test]
 fn a_cell_is_settled_by_rounds_that_can_be_compared() {
     let standing = |made: &fixture::Made| {
-        let found = super::campaign(made).standing();
+        let found = super::campaign(made).comparison_state();
         [found.settled.into_iter().collect::<Vec<_>>(), found.open.into_iter().collect()]
     };
     let half = |round: u32| (8e9, 4e9 * (1.0 + 0.01 * f64::from(round % 3)));

@@ -78,7 +78,7 @@ fn a_tool_is_compared_with_ours_round_by_round() {
 #[test]
 fn neither_rests() {
     let settled = |made: &Made| {
-        let settled = super::campaign(made).standing().settled;
+        let settled = super::campaign(made).comparison_state().settled;
         let name = |(_, point): (usize, usize)| made.run.plan.points[point].workload.clone();
         settled.into_iter().map(name).collect::<Vec<_>>()
     };

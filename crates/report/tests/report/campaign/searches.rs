@@ -299,6 +299,25 @@ fn a_trial_that_cannot_be_used_is_in_the_trace_and_in_no_figure() {
 }
 
 #[test]
+fn trials_of_a_scan_are_in_the_trace_and_in_no_figure() {
+    let plain = scripted(&[(0, 10_000.0, 9950.0, 10_200.0)]);
+    let mut scanned = plain.clone();
+    let at = At { path: 0, point: SLO, goal: "slo", parameter: "rate", figure: "response_ns p99" };
+    // At the load that was found, below its ends, and the highest of all.
+    for (step, load) in [(11, 10_000.0), (12, 100.0), (13, 40_000.0)] {
+        scanned.records.insert(0, searched::trial(&plain.run, at, step, load, "scan", 90e6));
+    }
+    let of = |made: &Made| path(&search(made, "web", "rate"), "direct").clone();
+    let (plain, scanned) = (of(&plain), of(&scanned));
+    assert_eq!((plain.trials, scanned.trials, scanned.trace.len()), (3, 6, 6));
+    assert_eq!(format!("{:?}", plain.figures), format!("{:?}", scanned.figures));
+    assert_eq!(plain.value, scanned.value);
+    assert_eq!((plain.low, plain.high), (scanned.low, scanned.high));
+    assert_eq!(plain.too_high, scanned.too_high);
+    assert_eq!(plain.generator_limited, scanned.generator_limited);
+}
+
+#[test]
 fn a_slow_generator_or_another_session_leaves_no_verdict() {
     let ends = [(0, 1000.0, 1000.0, 1020.0), (2, 800.0, 800.0, 816.0)];
     let standing =

@@ -14,7 +14,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use hopbench_analysis::{RunData, Standing};
+use hopbench_analysis::{ComparisonState, RunData};
 use hopbench_model::{Cell, Plan, Record, References, RunFile};
 use hopbench_stats::is_look;
 
@@ -42,7 +42,7 @@ pub(in crate::campaign) struct Allocation {
     /// The records of the rounds that no look has seen, by round.
     unseen: BTreeMap<u32, Vec<Record>>,
     /// What the last look found, by places in the run's plan.
-    found: Standing,
+    found: ComparisonState,
     /// Whether any cell of the round was open then.
     is_any_open: bool,
 }
@@ -75,7 +75,7 @@ impl Allocation {
             places,
             last: HashMap::new(),
             unseen: BTreeMap::new(),
-            found: Standing::default(),
+            found: ComparisonState::default(),
             is_any_open: false,
         };
         run.failures.iter().for_each(|failure| out.tried(TrialId::of_failure(failure)));
@@ -109,7 +109,7 @@ impl Allocation {
         let before = std::mem::replace(&mut self.unseen, later);
         before.values().flatten().for_each(|record| data.add(record));
         if is_look(round) {
-            self.found = data.standing();
+            self.found = data.comparison_state();
         }
         let mut open = self.found.open.iter().map(|(path, point)| (*path, *point));
         self.is_any_open = open.any(|(path, point)| self.counts(Cell { path, point }, round));

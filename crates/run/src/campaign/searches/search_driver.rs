@@ -1,6 +1,8 @@
 //! The driver of one cell's search: one parameter after the other.
 
-use hopbench_model::{Cell, Path, Plan, Point, SearchGoal, SearchOutcome, SearchSpec, SearchStep};
+use hopbench_model::{
+    Cell, Path, Plan, Point, SCAN, SearchGoal, SearchOutcome, SearchSpec, SearchStep,
+};
 use hopbench_stats::{Ceiling, Highest, Knee, Measurement, Outcome, Search, Why, summary};
 
 use super::load::{self, Load, Parameter, askable, grain, shown};
@@ -147,8 +149,13 @@ impl<'p> SearchDriver<'p> {
 
     /// The point of the cell with these loads in its job, for the trial of this number.
     pub(super) fn at(&self, loads: &[Load], step: u32) -> Result<Point, String> {
+        load::at(self.point, self.path.clients, loads, step, false)
+    }
+
+    /// The same for the trial that the search makes next, which may be one of a scan.
+    pub(super) fn next_point(&self, step: u32) -> Result<Point, String> {
         let is_scan = self.stage.as_ref().is_some_and(|stage| stage.search.is_scanning());
-        load::at(self.point, self.path.clients, loads, step, is_scan)
+        load::at(self.point, self.path.clients, &self.loads(), step, is_scan)
     }
 
     /// The cell, without any load.
@@ -220,7 +227,7 @@ impl<'p> SearchDriver<'p> {
         let found = stage.search.found().get(before).copied();
         (self.steps, self.failures) = (step, 0);
         let why = match stage.search.trace().last().map_or(Why::Again, |step| step.why) {
-            Why::Scan => "scan",
+            Why::Scan => SCAN,
             Why::Raise => "raise",
             Why::Narrow => "narrow",
             Why::Again => "again",

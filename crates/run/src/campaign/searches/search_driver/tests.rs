@@ -1,4 +1,4 @@
-use hopbench_model::{Job, RateRange, fixture};
+use hopbench_model::{Job, RateRange, SECOND, ShortTrials, fixture};
 use serde_json::json;
 
 use super::*;
@@ -238,4 +238,43 @@ fn a_search_ends_where_no_rate_between_can_be_asked_for() {
             }
         }
     }
+}
+
+#[test]
+fn a_search_with_a_scan_goes_on_where_it_was_cut() {
+    let rates = RateRange { lowest_per_s: 100.0, highest_per_s: 50_000.0 };
+    let goal = SearchGoal::Slo { percentile: 99.0, limit_ns: 5_000_000, rates, precision: 0.02 };
+    let mut plan = planned("http", json!({"url": "http://a/"}), goal);
+    let short = ShortTrials { least_window_ns: SECOND / 4, suits_warmup: false, burst_ns: 0 };
+    plan.points[0].search.as_mut().unwrap().short = Some(short);
+    let spec = plan.points[0].search.clone().unwrap();
+    let system = |loads: &[Load]| value(loads, Parameter::Rate) / 3000.0 * 5e6;
+    let (mut whole, mut made) = (driver_of(&plan), Vec::new());
+    while whole.is_open() {
+        let (rate, step) = (whole.next().unwrap().value, whole.steps + 1);
+        let window_ns = whole.next_point(step).unwrap().job.timing.window_ns;
+        let seen = Measurement { value: system(&whole.loads()), within: true };
+        // As a later session will find it.
+        let mut earlier = past(&whole, whole.step(whole.next().unwrap(), step, "?"));
+        earlier.step = whole.observe(step, seen).unwrap().0;
+        let is_scan = earlier.step.why == SCAN;
+        let expected = if is_scan { spec.scan_window_ns(rate) } else { spec.window_ns(Some(rate)) };
+        assert_eq!(Some(window_ns), expected, "{:?}", earlier.step);
+        made.push(earlier);
+    }
+    let scans = made.iter().take_while(|past| past.step.why == SCAN).count();
+    assert!((5..20).contains(&scans), "{scans}");
+    assert!(made[scans..].iter().all(|past| past.step.why != SCAN));
+    for cut in 0..made.len() {
+        let mut later = driver_of(&plan);
+        assert!(made[..cut].iter().all(|past| later.replay(past)), "{cut}");
+        let rest: Vec<SearchStep> = run(&mut later, system);
+        let expected: Vec<&SearchStep> = made[cut..].iter().map(|past| &past.step).collect();
+        assert_eq!(rest.iter().collect::<Vec<_>>(), expected, "{cut}");
+    }
+    // What is measured at loads that were found elsewhere is no trial of a scan.
+    let fresh = driver_of(&plan);
+    let load = Load { parameter: Parameter::Rate, value: 1000.0 };
+    let at_load = fresh.at(&[load], 1).unwrap();
+    assert_eq!(Some(at_load.job.timing.window_ns), spec.window_ns(Some(1000.0)));
 }
