@@ -113,6 +113,39 @@ fn visits_use_the_connections_that_stand_and_count_their_own() {
 }
 
 /// A constant rate says what a visit has to count: the arrivals of its own window, and of no other.
+/// A server of datagrams that knows what was sent waits no longer than until all have come. Where
+/// some are missing, silence tells, which takes at least 20 ms.
+#[test]
+fn a_trial_of_datagrams_ends_with_the_last_one_or_by_silence() {
+    let (mut client, mut server) = (Agent::start(), Agent::start());
+    let mut run = 100;
+    for engine in [EngineKind::Epoll, EngineKind::Uring, EngineKind::Threads] {
+        let mut waited = |missing: u64| {
+            run += 1;
+            let job = Job { engine, ..job("udp", params("udp", server.address), 2) };
+            let trial = TestTrial::new(job, server.address);
+            server.send(&trial.prepare(run, Role::Server, 0, 1));
+            server.ready();
+            client.send(&trial.prepare(run, Role::Client, 0, 1));
+            client.ready();
+            let window_start_ns = clock::now() + 5 * MS + trial.job.timing.warmup_ns;
+            client.send(&ToAgent::Start { window_start_ns });
+            server.send(&ToAgent::Start { window_start_ns });
+            let sent = client.report().drained.of(Counter::SentBytes);
+            server.send(&ToAgent::AllSent { bytes: sent + missing });
+            let finished_at = clock::now();
+            server.send(&ToAgent::Finish);
+            let report = server.report();
+            let received = report.drained.of(Counter::ReceivedBytes);
+            assert_eq!((received, report.incomplete), (sent, None), "{engine}");
+            clock::now() - finished_at
+        };
+        let [all, some] = [0, 64].map(|missing| (0..3).map(|_| waited(missing)).min().unwrap());
+        assert!(some >= 20 * MS, "{engine}: {some} ns, although some are missing");
+        assert!(all < some, "{engine}: {all} ns with all, {some} ns with some");
+    }
+}
+
 #[test]
 fn a_visit_has_exactly_the_arrivals_of_its_window() {
     let (mut client, mut server) = (Agent::start(), Agent::start());
