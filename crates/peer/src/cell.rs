@@ -1,8 +1,8 @@
 //! The cells that a tool can measure, wherever it is started.
 
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 
-use hopbench_model::{IpFamily, Path, Point, Via};
+use hopbench_model::{Path, Point, Via};
 
 use crate::tool::{Commands, PeerTool, Server, Task};
 use crate::tools::{PEERS, peer};
@@ -56,16 +56,13 @@ pub fn unsupported(path: &Path, point: &Point) -> Option<String> {
 
 /// The command lines as far as they are known before anything stands: the address is made up.
 fn sketch(tool: &PeerTool, path: &Path, point: &Point) -> Result<Commands, String> {
-    let address = match path.family.unwrap_or_default() {
-        IpFamily::Ipv4 => Ipv4Addr::LOCALHOST.into(),
-        IpFamily::Ipv6 => Ipv6Addr::LOCALHOST.into(),
-    };
+    let address = path.family.unwrap_or_default().loopback();
     tool.commands(&Task::of(point, SocketAddr::new(address, PORT), PORT))
 }
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::{Job, MeshMode, Peer, Variant, WorkloadKind, fixture};
+    use hopbench_model::{IpFamily, Job, MeshMode, Peer, Variant, WorkloadKind, fixture};
     use serde_json::json;
 
     use super::*;

@@ -12,7 +12,7 @@
 //! inside a server's pod it is IPv4, as in a lab.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 
 use hopbench_mesh::{Listener, ProxyRoute, TELEMETRY_PORT, Upstream};
 use hopbench_model::{Fault, IpFamily, MeshMode, Via};
@@ -55,22 +55,6 @@ impl Taken {
     }
 }
 
-/// The loopback of a pod in a family.
-pub(crate) fn loopback(family: IpFamily) -> IpAddr {
-    match family {
-        IpFamily::Ipv4 => Ipv4Addr::LOCALHOST.into(),
-        IpFamily::Ipv6 => Ipv6Addr::LOCALHOST.into(),
-    }
-}
-
-/// The address that stands for all of a family.
-fn wildcard(family: IpFamily) -> IpAddr {
-    match family {
-        IpFamily::Ipv4 => Ipv4Addr::UNSPECIFIED.into(),
-        IpFamily::Ipv6 => Ipv6Addr::UNSPECIFIED.into(),
-    }
-}
-
 /// The listeners of a pod's sidecar or gateway; only what the plan needs.
 pub(crate) fn listeners(built: &Built, pod: &PodId, address: Address<'_>) -> Vec<Listener> {
     let placement = &built.placement;
@@ -93,10 +77,10 @@ pub(crate) fn listeners(built: &Built, pod: &PodId, address: Address<'_>) -> Vec
         }
     }
     let all = [
-        inbound.listener("inbound", wildcard),
+        inbound.listener("inbound", IpFamily::wildcard),
         // Only this pod gets there.
-        outbound.listener("outbound", loopback),
-        gateway.listener("gateway", wildcard),
+        outbound.listener("outbound", IpFamily::loopback),
+        gateway.listener("gateway", IpFamily::wildcard),
     ];
     all.into_iter().flatten().collect()
 }

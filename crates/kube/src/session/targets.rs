@@ -94,7 +94,7 @@ fn by_mesh(built: &Built, ends: &Endpoints, point: &Point) -> Result<Option<Sock
         return Ok(Some(SocketAddr::new(address, port()?)));
     }
     if path.mesh.has_client() && !ends.intercepted {
-        let loopback = listeners::loopback(path.family.unwrap_or_default());
+        let loopback = path.family.unwrap_or_default().loopback();
         return Ok(Some(SocketAddr::new(loopback, port()?)));
     }
     if path.via != Via::Direct {

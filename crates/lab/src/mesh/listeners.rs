@@ -7,7 +7,7 @@ use hopbench_mesh::{INBOUND, Listener, OUTBOUND, Offer, ProxyRoute, TELEMETRY_PO
 use hopbench_model::{IpFamily, MeshMode, Via};
 use hopbench_testbed::placement::{Ask, Endpoints, Placement, PodId};
 
-use crate::network::families::{family_of, of_family, wildcard};
+use crate::network::families::{family_of, of_family};
 use crate::services::pod_ports::{entry, own_port};
 use crate::services::service;
 use crate::topology::addresses;
@@ -40,7 +40,7 @@ pub(crate) fn listeners(
             return None;
         }
         let name = name.to_owned();
-        let addresses = families.iter().map(|family| wildcard(*family)).collect();
+        let addresses = families.iter().map(|family| family.wildcard()).collect();
         Some(Listener { name, addresses, port, redirected: true, edge: false, routes })
     };
     let both = [
@@ -130,7 +130,7 @@ pub(crate) fn gateway(
     let first = routes.first().map(|route| route.port);
     let listener = first.map(|port| Listener {
         name: "gateway".to_owned(),
-        addresses: vec![wildcard(family)],
+        addresses: vec![family.wildcard()],
         port,
         redirected: false,
         edge: true,

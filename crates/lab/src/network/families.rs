@@ -21,16 +21,8 @@ pub(crate) fn family_of(path: &Path) -> IpFamily {
 pub(crate) fn of_family(address: Ipv4Addr, family: IpFamily) -> IpAddr {
     match family {
         IpFamily::Ipv4 => address.into(),
-        IpFamily::Ipv6 if address.is_loopback() => Ipv6Addr::LOCALHOST.into(),
+        IpFamily::Ipv6 if address.is_loopback() => family.loopback(),
         IpFamily::Ipv6 => ipv6(address).into(),
-    }
-}
-
-/// The address that stands for all of a family.
-pub(crate) fn wildcard(family: IpFamily) -> IpAddr {
-    match family {
-        IpFamily::Ipv4 => Ipv4Addr::UNSPECIFIED.into(),
-        IpFamily::Ipv6 => Ipv6Addr::UNSPECIFIED.into(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use hopbench_model::IpFamily;
 
-use crate::network::families::{net_of_family, of_family, wildcard};
+use crate::network::families::{net_of_family, of_family};
 use crate::network::namespace::Namespace;
 use crate::network::netlink::{Layout, Netlink};
 
@@ -70,7 +70,8 @@ impl Stack {
 
     /// The address to listen on for all of its traffic.
     pub(crate) fn wildcard(&self) -> IpAddr {
-        wildcard(if self.has_ipv6() { IpFamily::Ipv6 } else { IpFamily::Ipv4 })
+        let widest = if self.has_ipv6() { IpFamily::Ipv6 } else { IpFamily::Ipv4 };
+        widest.wildcard()
     }
 
     fn has_ipv6(&self) -> bool {

@@ -1,7 +1,7 @@
 //! Places and the paths between them.
 
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use serde::{Deserialize, Serialize};
 
@@ -148,6 +148,22 @@ pub enum IpFamily {
 impl IpFamily {
     /// All of them.
     pub const ALL: [Self; 2] = [Self::Ipv4, Self::Ipv6];
+
+    /// The address of the loopback.
+    pub fn loopback(self) -> IpAddr {
+        match self {
+            Self::Ipv4 => Ipv4Addr::LOCALHOST.into(),
+            Self::Ipv6 => Ipv6Addr::LOCALHOST.into(),
+        }
+    }
+
+    /// The address that stands for all of the family.
+    pub fn wildcard(self) -> IpAddr {
+        match self {
+            Self::Ipv4 => Ipv4Addr::UNSPECIFIED.into(),
+            Self::Ipv6 => Ipv6Addr::UNSPECIFIED.into(),
+        }
+    }
 
     /// Its word in a scenario.
     pub fn word(self) -> &'static str {
