@@ -82,6 +82,13 @@ impl SearchSpec {
         })
     }
 
+    /// The window of a trial at this rate a second, which may be one of a scan, ns. `None`: that of
+    /// the job.
+    pub fn trial_window_ns(&self, rate_per_s: Option<f64>, is_scan: bool) -> Option<Nanos> {
+        let scanned = rate_per_s.filter(|_| is_scan).and_then(|rate| self.scan_window_ns(rate));
+        scanned.or_else(|| self.window_ns(rate_per_s))
+    }
+
     /// The window of a trial of a scan at this rate a second, ns; `None`: this search has no scan.
     ///
     /// It is long enough for a queue to show at a rate that is too high by the width of the scan.

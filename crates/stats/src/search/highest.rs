@@ -129,13 +129,13 @@ impl Highest {
         self
     }
 
-    /// Scans first, until the loads around the limit are as near as the share `width`. One trial
-    /// decides a load, and it may be short. The first load that is too high needs most of three: by
-    /// a stall it would send the scan far down. The rounds begin where the scan ends, and take
-    /// nothing else over from it.
+    /// Scans first, until the loads around the limit are as near as the share `width`; without one,
+    /// there is no scan. One trial decides a load, and it may be short. The first load that is too
+    /// high needs most of three: by a stall it would send the scan far down. The rounds begin where
+    /// the scan ends, and take nothing else over from it.
     #[must_use]
-    pub fn scanning(mut self, width: f64) -> Self {
-        self.scan = Some(width);
+    pub fn scanning(mut self, width: Option<f64>) -> Self {
+        self.scan = width;
         self.decide();
         self
     }

@@ -214,10 +214,8 @@ fn the_highest_rate_within_a_percentile_agrees_with_queueing_theory() {
             let mut errors = Errors::default();
             for seed in 0..100 {
                 let mut random = Random::new(seed);
-                let mut search = Highest::slo(limit_ns, 500.0, 64_000.0, 0.02, repeats);
-                if scanned.is_some() {
-                    search = search.scanning(SCAN_WIDTH);
-                }
+                let mut search = Highest::slo(limit_ns, 500.0, 64_000.0, 0.02, repeats)
+                    .scanning(scanned.map(|_| SCAN_WIDTH));
                 // An overloaded queue grows through the window: its percentile is large, and
                 // finite.
                 let found = run(&mut search, |rate, is_scan| {

@@ -111,8 +111,7 @@ impl Estimate {
 fn trial_ns(point: &Point, clients: u32, rate: Option<f64>, is_scan: bool) -> Nanos {
     let timing = point.job.timing;
     let search = point.search.as_ref();
-    let scan_ns = rate.filter(|_| is_scan).and_then(|rate| search?.scan_window_ns(rate));
-    let searched = scan_ns.or_else(|| search?.window_ns(rate));
+    let searched = search.and_then(|search| search.trial_window_ns(rate, is_scan));
     let suits = search.and_then(|search| search.short).is_some_and(|short| short.suits_warmup);
     let first_ns = match (rate, searched) {
         (Some(rate), Some(window_ns)) if suits => {
@@ -185,11 +184,8 @@ fn effort(
         SearchGoal::Slo { rates, precision, .. } => {
             let search = || {
                 let (lowest, highest) = (rates.lowest_per_s, rates.highest_per_s);
-                let plain = Highest::slo(1.0, lowest, highest, *precision, repeats);
-                match search.scan_width() {
-                    Some(width) => plain.scanning(width),
-                    None => plain,
-                }
+                Highest::slo(1.0, lowest, highest, *precision, repeats)
+                    .scanning(search.scan_width())
             };
             let best = between(rates.lowest_per_s, rates.highest_per_s);
             tried(best.map(|best| walked(search(), |rate| passed(rate, best), at_rate)))
@@ -278,9 +274,8 @@ mod tests {
             SearchGoal::Slo { percentile: 99.0, limit_ns: 5_000_000, rates, precision: 0.02 };
         let of = |short| {
             let spec = SearchSpec { repeats: 3, short, ..fixture::search(goal.clone()) };
-            let length = |rate: Option<f64>, is_scan| match rate {
-                Some(rate) if is_scan => spec.scan_window_ns(rate).unwrap(),
-                rate => spec.window_ns(rate).unwrap_or(10 * SECOND),
+            let length = |rate: Option<f64>, is_scan| {
+                spec.trial_window_ns(rate, is_scan).unwrap_or(10 * SECOND)
             };
             effort(&spec, 1, 3, &length).time_ns
         };

@@ -69,8 +69,7 @@ pub(super) fn at(
 fn suit_times(point: &mut Point, loads: &[Load], is_scan: bool) {
     let rate = loads.iter().find(|load| load.parameter == Parameter::Rate).map(|load| load.value);
     let Some(spec) = &point.search else { return };
-    let scan_ns = rate.filter(|_| is_scan).and_then(|rate| spec.scan_window_ns(rate));
-    let Some(window_ns) = scan_ns.or_else(|| spec.window_ns(rate)) else { return };
+    let Some(window_ns) = spec.trial_window_ns(rate, is_scan) else { return };
     let suits_warmup = spec.short.is_some_and(|short| short.suits_warmup);
     let job = &mut point.job;
     let timing = &mut job.timing;

@@ -110,12 +110,8 @@ impl<'p> SearchDriver<'p> {
         let search: Box<dyn Search> = match goal {
             SearchGoal::Knee { .. } => return None,
             SearchGoal::Slo { limit_ns, precision, .. } => {
-                let search = Highest::slo(*limit_ns as f64, lowest, highest, *precision, repeats)
-                    .in_grains(grain);
-                Box::new(match self.spec.scan_width() {
-                    Some(width) => search.scanning(width),
-                    None => search,
-                })
+                let search = Highest::slo(*limit_ns as f64, lowest, highest, *precision, repeats);
+                Box::new(search.in_grains(grain).scanning(self.spec.scan_width()))
             }
             SearchGoal::Cpu { ceiling, .. } => {
                 Box::new(Ceiling::new(*ceiling, lowest, highest, repeats).in_grains(grain))

@@ -93,7 +93,8 @@ fn a_system_that_means_nothing_ends_the_search() {
 #[test]
 fn a_scan_comes_near_and_decides_nothing() {
     let plain = run(Highest::slo(10.0, 100.0, 1e5, 0.02, 2), |load| load / 300.0);
-    let scanned = run(Highest::slo(10.0, 100.0, 1e5, 0.02, 2).scanning(0.16), |load| load / 300.0);
+    let scanned =
+        run(Highest::slo(10.0, 100.0, 1e5, 0.02, 2).scanning(Some(0.16)), |load| load / 300.0);
     for search in [&plain, &scanned] {
         assert!(search.found().iter().all(|load| (2900.0..=3000.0).contains(load)), "{search:?}");
     }
@@ -112,7 +113,7 @@ fn a_scan_comes_near_and_decides_nothing() {
 fn stalls_do_not_mislead_a_scan_for_long() {
     // One trial of a scan stands still, whichever it is; then the system is as it is.
     for stalled in 0..12 {
-        let mut search = Highest::slo(10.0, 100.0, 1e5, 0.02, 1).scanning(0.16);
+        let mut search = Highest::slo(10.0, 100.0, 1e5, 0.02, 1).scanning(Some(0.16));
         let mut trial = 0;
         while let Some(load) = search.next_load() {
             let value = if trial == stalled { 1000.0 } else { load / 300.0 };
@@ -130,8 +131,9 @@ fn stalls_do_not_mislead_a_scan_for_long() {
 
 #[test]
 fn a_scan_of_what_is_all_good_or_all_bad_ends() {
-    let of =
-        |value| run(Highest::slo(10.0, 100.0, 1600.0, 0.02, 1).scanning(0.16), |_| value).outcome();
+    let of = |value| {
+        run(Highest::slo(10.0, 100.0, 1600.0, 0.02, 1).scanning(Some(0.16)), |_| value).outcome()
+    };
     assert_eq!((of(1.0), of(20.0)), (Outcome::AboveHighest, Outcome::BelowLowest));
 }
 
@@ -142,7 +144,7 @@ proptest! {
         raises in any::<bool>(), scans in any::<bool>(),
     ) {
         let search = Highest::new(0.1, 100.0, 100_000.0, precision, rounds, raises);
-        let search = if scans { search.scanning(8.0 * precision) } else { search };
+        let search = search.scanning(scans.then_some(8.0 * precision));
         let search = run(search, |load| if load <= edge { 0.0 } else { 1.0 - edge / load + 0.1 });
         match search.outcome() {
             Outcome::Found { load, .. } => {
