@@ -14,10 +14,17 @@ kubernetes=$("$cluster/../../scripts/go-part.sh" --folder kubernetes)
 export PATH="$kubernetes:$PATH:/usr/sbin:/sbin"
 
 # The hosts. Namespaces, links and cgroups of the cluster are called `hbc...`, so that `down.sh` knows its own.
-NODES=(n1 n2 n3)
+# As many nodes as asked for, or as the cluster that is up has.
+NODES=(n1 n2 n3 n4 n5)
+node_count=${HOPBENCH_CLUSTER_NODES:-$(cat "$STATE/nodes" 2>/dev/null || echo 3)}
+if ! [[ "$node_count" =~ ^[345]$ ]]; then
+  echo "cluster: HOPBENCH_CLUSTER_NODES: found $node_count, expected 3, 4 or 5" >&2
+  exit 2
+fi
+NODES=("${NODES[@]:0:node_count}")
 HOSTS=(cp "${NODES[@]}")
-declare -A ZONE=([n1]=z1 [n2]=z1 [n3]=z2)
-declare -A NUMBER=([cp]=0 [n1]=1 [n2]=2 [n3]=3)
+declare -A ZONE=([n1]=z1 [n2]=z1 [n3]=z2 [n4]=z2 [n5]=z2)
+declare -A NUMBER=([cp]=0 [n1]=1 [n2]=2 [n3]=3 [n4]=4 [n5]=5)
 FABRIC=10.199.0
 API_SERVER=$FABRIC.10
 SERVICES=10.96.0.0/16
@@ -45,9 +52,9 @@ overlay_pods() { echo "10.245.${NUMBER[$1]}.0/24"; }
 ptp_pods() { echo "10.246.${NUMBER[$1]}.0/24"; }
 # Pods on the hosts' wire: the one with a NIC of its own, and those that share the node's.
 eni_address() { echo "$FABRIC.$((20 + NUMBER[$1]))"; }
-macvlan_pods() { echo "$FABRIC.$((64 * NUMBER[$1]))/27"; }
-first_macvlan() { echo "$FABRIC.$((64 * NUMBER[$1] + 1))"; }
-last_macvlan() { echo "$FABRIC.$((64 * NUMBER[$1] + 30))"; }
+macvlan_pods() { echo "$FABRIC.$((32 + 32 * NUMBER[$1]))/27"; }
+first_macvlan() { echo "$FABRIC.$((33 + 32 * NUMBER[$1]))"; }
+last_macvlan() { echo "$FABRIC.$((62 + 32 * NUMBER[$1]))"; }
 # By which the node reaches those, and they it.
 macvlan_way() { echo "$FABRIC.$((30 + NUMBER[$1]))"; }
 

@@ -74,6 +74,7 @@ began=$SECONDS
 mkdir -p "$STATE"
 chmod 0700 "$STATE"
 touch "$STATE/.hopbench-cluster"
+echo "$node_count" >"$STATE/nodes"
 [ -z "$gvisor" ] || touch "$STATE/gvisor"
 make_certs
 kubeconfig admin >"$KUBECONFIG"
