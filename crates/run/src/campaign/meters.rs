@@ -1,9 +1,12 @@
 //! The wait for other meters: their readings before and after the traffic enclose one trial's load.
+//!
+//! Whose cost only they can say is waited for, as long as that gives figures. All else is a second
+//! opinion. Short trials do without it, but for a share of the time.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use hopbench_model::Nanos;
+use hopbench_model::{Nanos, SECOND};
 use hopbench_sys::clock;
 use hopbench_testbed::{AgentId, Metered, MeteredKind, Route, Testbed};
 
@@ -16,6 +19,13 @@ const EVERY_NS: Nanos = 250_000_000;
 const REST: u64 = 3;
 /// Meters that have said nothing at all for so long are not there.
 const SILENCE: Duration = Duration::from_secs(2);
+
+/// A trial with a window of this length or more gets second opinions in any case.
+const LONG_WINDOW_NS: Nanos = SECOND;
+/// Of the time of shorter ones, second opinions take one part in so many.
+const SHARE: Nanos = 20;
+/// What was waited for in vain so often in a row, for windows as long, is not waited for again.
+const VAIN: u32 = 2;
 
 /// Whose cost nobody but others can say, on one route.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -48,9 +58,55 @@ pub(super) struct Meters {
     unknown: BTreeSet<(String, MeteredKind, String)>,
     /// Nobody meters anything.
     nobody: bool,
+    /// What gave no figure when it was waited for: the longest such window, and how often in a row.
+    vain: BTreeMap<MeteredKind, (Nanos, u32)>,
+    /// When the first trial asked, and how long second opinions took since.
+    began_ns: Option<Nanos>,
+    opinions_ns: Nanos,
 }
 
 impl Meters {
+    /// Whose cost is worth a wait in a trial with such a window.
+    pub(super) fn worth(&self, unseen: Unseen, window_ns: Nanos) -> Unseen {
+        let is_vain = |what: &MeteredKind| {
+            self.vain.get(what).is_some_and(|(of_ns, times)| window_ns <= *of_ns && *times >= VAIN)
+        };
+        Unseen { all: unseen.all.into_iter().filter(|(what, _)| !is_vain(what)).collect() }
+    }
+
+    /// Whether a trial with such a window asks the meters, where it waits for these.
+    pub(super) fn asks(&mut self, waited_for: &Unseen, window_ns: Nanos, now: Nanos) -> bool {
+        let began = *self.began_ns.get_or_insert(now);
+        let is_due = self.opinions_ns.saturating_mul(SHARE) <= now.saturating_sub(began);
+        !waited_for.all.is_empty() || window_ns >= LONG_WINDOW_NS || is_due
+    }
+
+    /// Notes what second opinions of a trial took, ns.
+    pub(super) fn took(&mut self, opinions_ns: Nanos) {
+        self.opinions_ns += opinions_ns;
+    }
+
+    /// Learns from a trial with such a window whether waiting for these gave figures; `known` says
+    /// it of each.
+    pub(super) fn learn(
+        &mut self,
+        waited_for: &Unseen,
+        window_ns: Nanos,
+        known: impl Fn(MeteredKind, &str) -> bool,
+    ) {
+        let kinds: BTreeSet<MeteredKind> = waited_for.all.iter().map(|(what, _)| *what).collect();
+        for kind in kinds {
+            let of_kind = |(what, _): &&(MeteredKind, String)| *what == kind;
+            if waited_for.all.iter().filter(of_kind).any(|(what, who)| known(*what, who)) {
+                self.vain.remove(&kind);
+                continue;
+            }
+            let (of_ns, times) = self.vain.entry(kind).or_default();
+            *of_ns = window_ns.max(*of_ns);
+            *times += 1;
+        }
+    }
+
     /// What they say before the traffic. It is read as soon as all that is unseen was read after
     /// the load of the trial before, which was over at `quiet_since` (since 1970 UTC). Or it is
     /// read when that was waited for long enough.
@@ -141,5 +197,52 @@ fn wait(
         // it does.
         let took = clock::now().saturating_sub(asked);
         clock::sleep_until(clock::now() + EVERY_NS.max(REST * took));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHORT: Nanos = SECOND / 4;
+
+    fn sandbox() -> Unseen {
+        Unseen { all: [(MeteredKind::Agent, "a".to_owned())].into() }
+    }
+
+    #[test]
+    fn second_opinions_take_their_share_of_the_time_of_short_trials() {
+        let mut meters = Meters::default();
+        let nobody = Unseen::default();
+        let mut now = 7 * SECOND;
+        let mut asked = 0;
+        for _ in 0..400 {
+            if meters.asks(&nobody, SHORT, now) {
+                asked += 1;
+                meters.took(SECOND / 5);
+                now += SECOND / 5;
+            }
+            now += SHORT;
+        }
+        // 0.2 s each, 5 % of somewhat more than 100 s.
+        assert!((24..=28).contains(&asked), "{asked}");
+        assert!(meters.asks(&nobody, LONG_WINDOW_NS, now));
+        assert!(!meters.asks(&nobody, SHORT, now));
+        assert!(meters.asks(&sandbox(), SHORT, now), "nobody else can say it");
+    }
+
+    #[test]
+    fn what_gave_no_figure_twice_is_waited_for_in_longer_trials_only() {
+        let mut meters = Meters::default();
+        meters.learn(&sandbox(), SHORT, |_, _| false);
+        assert_eq!(meters.worth(sandbox(), SHORT), sandbox());
+        meters.learn(&sandbox(), SHORT, |_, _| true);
+        meters.learn(&sandbox(), SHORT, |_, _| false);
+        assert_eq!(meters.worth(sandbox(), SHORT), sandbox(), "the one between did");
+        meters.learn(&sandbox(), SHORT, |_, _| false);
+        assert_eq!(meters.worth(sandbox(), SHORT), Unseen::default());
+        assert_eq!(meters.worth(sandbox(), SHORT + 1), sandbox());
+        let proxy = Unseen { all: [(MeteredKind::Proxy, "gateway".to_owned())].into() };
+        assert_eq!(meters.worth(proxy.clone(), SHORT), proxy);
     }
 }

@@ -16,6 +16,7 @@ use hopbench_model::{
     Bounds, CpuSet, EndReport, Fault, FaultKind, Job, Nanos, Path, Point, Proof, Record,
     SearchGoal, Tick, Transport, Warning, WarningKind,
 };
+use hopbench_sys::clock;
 use hopbench_testbed::{
     AgentId, Counters, Gauges, MeteredKind, Proxy, Route, Seen, Testbed, proxy_growth,
 };
@@ -145,8 +146,19 @@ impl CellTrial<'_> {
         let quiet_since = sessions.quiet_since();
         let sandboxed = self.sandboxed(testbed, &route);
         let unseen = Unseen::of(&route, !self.point.server.is_agent(), &sandboxed);
-        let metered_before =
-            meters.before(testbed, &route, &unseen, quiet_since, &|| watcher.interrupted());
+        let window_ns = job.timing.window_ns;
+        let unseen = meters.worth(unseen, window_ns);
+        let asked_at = clock::now();
+        // A search for a share of CPU goes by what they say of nodes.
+        let goal = self.point.search.as_ref().map(|search| &search.goal);
+        let is_of_cpu = matches!(goal, Some(SearchGoal::Cpu { .. }));
+        let asks = meters.asks(&unseen, window_ns, asked_at) || is_of_cpu;
+        let metered_before = if asks {
+            meters.before(testbed, &route, &unseen, quiet_since, &|| watcher.interrupted())
+        } else {
+            Ok(Vec::new())
+        };
+        let mut opinions_ns = clock::now().saturating_sub(asked_at);
         let known = testbed.changes(&route);
         // As near to the traffic as can be.
         let counters = testbed.counters(&route)?;
@@ -185,8 +197,13 @@ impl CellTrial<'_> {
         let unseen = if outcome.fault.is_none() { unseen } else { Unseen::default() };
         let quiet = (quiet_since, sessions.quiet_since());
         let read = metered_before.as_deref().unwrap_or_default();
-        let metered_after =
-            Meters::after(testbed, &route, &unseen, read, quiet, &|| watcher.interrupted());
+        let asked_at = clock::now();
+        let metered_after = if asks {
+            Meters::after(testbed, &route, &unseen, read, quiet, &|| watcher.interrupted())
+        } else {
+            Ok(Vec::new())
+        };
+        opinions_ns += clock::now().saturating_sub(asked_at);
         let mut costs = Costs::of(
             &metered_before,
             &metered_after,
@@ -196,6 +213,11 @@ impl CellTrial<'_> {
             sandboxed,
         );
         costs.silent(&testbed.silent_meters());
+        if unseen.all.is_empty() {
+            meters.took(opinions_ns);
+        } else if outcome.fault.is_none() {
+            meters.learn(&unseen, window_ns, |what, who| costs.knows(what, who));
+        }
         let (job, route, hellos, outcome, before) = (&job, &route, &hellos, &outcome, &counters);
         let done = self.finish(
             Over { workload, job, target, route, hellos, outcome, before, after, costs, gauges },

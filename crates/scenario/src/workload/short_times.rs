@@ -47,12 +47,13 @@ impl ShortTimes {
     };
     /// Where links of a lab are shaped, by buckets that hold 10 ms.
     pub(crate) const SHAPED: Self = Self { burst_ns: 10 * MILLISECOND, ..Self::NEAR };
-    /// Where it takes longer than the window, so that short ones spend the time on waiting.
+    /// Where the orders cross a network: the ends begin within some milliseconds of each other, and
+    /// the time between trials is longer. So windows are twice as long as near by.
     pub(crate) const FAR: Self = Self {
-        stream_ns: 200 * MILLISECOND,
-        warmup_ns: 200 * MILLISECOND,
-        window_ns: SECOND,
-        search_ns: SECOND,
+        stream_ns: 100 * MILLISECOND,
+        warmup_ns: 50 * MILLISECOND,
+        window_ns: 250 * MILLISECOND,
+        search_ns: 500 * MILLISECOND,
         burst_ns: 10 * MILLISECOND,
     };
 

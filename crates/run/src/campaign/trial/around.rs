@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hopbench_model::{MeteredCost, Record, Warning, WarningKind};
-use hopbench_testbed::{AgentId, Metered, Route};
+use hopbench_testbed::{AgentId, Metered, MeteredKind, Route};
 
 use crate::conduct::TrialResult;
 use crate::metered::{self, LoadTimes, Own, SandboxedEnd};
@@ -48,6 +48,14 @@ impl Costs {
             }
         };
         Self { load, metered, unavailable, sandboxed, silent: None }
+    }
+
+    /// Whether a window says what this used under the trial's load. Of an agent, the kubelet does
+    /// not know its sandbox.
+    pub(super) fn knows(&self, what: MeteredKind, who: &str) -> bool {
+        let others = |cost: &&MeteredCost| what != MeteredKind::Agent || cost.source != "kubelet";
+        let costs: Vec<MeteredCost> = self.metered.iter().filter(others).cloned().collect();
+        matches!(metered::under_load(&costs, what, who, &self.load), Some(Ok(_)))
     }
 
     /// Says which meters gave nothing, and why.
