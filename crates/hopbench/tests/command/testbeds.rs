@@ -153,7 +153,7 @@ fn a_file_says_which_testbed() {
     ptp:
   runtimes: {runsc: sandbox}
   servers: {nginx: {image: 'nginx:1.28', port: 8080, cpus: 0.5, request: '/bytes/{bytes}'}}
-  mesh: {provider: istio, revision: canary}
+  mesh: {provider: istio, revision: canary, families: [ipv4, ipv6]}
   gateway: {address: '203.0.113.7:80', namespace: ingress, labels: {app: gateway}}
   prometheus: {service: 'monitoring/prometheus:9090'}
   patch: {spec: {priorityClassName: high}}
@@ -170,7 +170,7 @@ lab:
          overlay: RuntimeClass vx; ptp: as pod",
         "runtimes runsc: RuntimeClass sandbox",
         "servers nginx: nginx:1.28, port 8080, 0.5 CPUs",
-        "mesh istio, revision canary",
+        "mesh istio, revision canary, families ipv4, ipv6",
         "gateway 203.0.113.7:80; pods app=gateway of namespace ingress",
         "prometheus Service monitoring/prometheus, port 9090",
         "metered sidecars: by the agents beside them, from /proc at the window's edges",

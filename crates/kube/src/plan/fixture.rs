@@ -1,6 +1,6 @@
 //! Fixtures for the tests of this crate: plans and clusters in few words.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_model::{
     ClusterNode, ClusterSpec, Job, MeshProvider, MeshSpec, Path, Place, Plan, Point, ServerSpec,
@@ -53,7 +53,12 @@ pub(crate) fn spec() -> ClusterSpec {
         peers: None,
         patch: None,
         objects: Vec::new(),
-        mesh: MeshSpec { provider: MeshProvider::Envoy, image: "envoy".into(), revision: None },
+        mesh: MeshSpec {
+            provider: MeshProvider::Envoy,
+            image: "envoy".into(),
+            revision: None,
+            families: BTreeSet::new(),
+        },
         gateway: None,
         gateways: BTreeMap::new(),
         prometheus: None,

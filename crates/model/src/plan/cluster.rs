@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::path::{Path, Via};
+use super::path::{IpFamily, Path, Via};
 use crate::Nanos;
 
 /// A Kubernetes cluster, resolved but for what only the cluster knows.
@@ -167,6 +167,9 @@ pub struct MeshSpec {
     /// Istio's revision (`istio.io/rev`), where it is not the default one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<String>,
+    /// The families of addresses that the proxies of others are set up for; empty: not said.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub families: BTreeSet<IpFamily>,
 }
 
 /// A mesh.

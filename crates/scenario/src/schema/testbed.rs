@@ -1,6 +1,6 @@
 //! `testbed:`, one or several.
 
-use hopbench_model::MeshProvider;
+use hopbench_model::{IpFamily, MeshProvider};
 use serde_json::{Map, Value, json};
 
 use super::parts::{BIT_RATE, LABEL_KEY, NODE, QUANTITY, annotations, described};
@@ -277,6 +277,13 @@ fn mesh() -> Value {
         "image" => (
             json!({"type": "string", "pattern": IMAGE_NAME}),
             "The image of our own sidecars and gateways",
+        ),
+        "families" => (
+            json!({
+                "type": "array", "minItems": 1, "uniqueItems": true,
+                "items": {"enum": IpFamily::ALL.map(IpFamily::word)},
+            }),
+            "The families of addresses that the proxies of others are set up for",
         ),
         _ => (text(LABEL), "Istio's revision (istio.io/rev), where it is not the default one"),
     });

@@ -82,6 +82,7 @@ impl Default for Cluster {
                     provider: Default::default(),
                     image: mesh::ENVOY.to_owned(),
                     revision: None,
+                    families: Default::default(),
                 },
                 gateway: None,
                 gateways: BTreeMap::new(),

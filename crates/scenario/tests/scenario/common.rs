@@ -158,7 +158,7 @@ pub(crate) const CLUSTER: &str = "
       own: {image: web}
     peers: {image: 'tools:1'}
     patch: {spec: {tolerations: [{key: a, operator: Exists}], priority: 5, name: '5'}}
-    mesh: {provider: istio, revision: canary}
+    mesh: {provider: istio, revision: canary, families: [ipv6, ipv4]}
     gateway: {address: 'gw.example:80', namespace: ingress, labels: {app: gateway}}
     prometheus: {service: 'monitoring/prometheus:9090'}
     network-policy: true

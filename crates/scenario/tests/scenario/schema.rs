@@ -371,6 +371,8 @@ fn both_take_the_same_testbeds() {
         no  peers: {iperf3: x}
         yes mesh: linkerd
         yes mesh: {provider: istio, revision: canary}
+        yes mesh: {provider: istio-ambient, families: [ipv6]}
+        yes mesh: {provider: cilium, families: [ipv4, ipv6]}
         yes gateway: {address: '[::1]:80', namespace: ingress, labels: {app: gateway}}
         yes gateway: {ingress: nginx}
         yes gateway: {ingress: nginx, address: '203.0.113.7:80'}
@@ -395,6 +397,10 @@ fn both_take_the_same_testbeds() {
         no  patch: 3
         no  mesh: istoi
         no  mesh: {providers: istio}
+        no  mesh: {provider: istio, families: ipv6}
+        no  mesh: {provider: istio, families: []}
+        no  mesh: {provider: istio, families: [ipv5]}
+        no  mesh: {provider: istio, families: [ipv6, ipv6]}
         no  gateway: {address: x}
         no  gateway: {address: 'x:80', namespace: y}
         no  prometheus: {}

@@ -6,8 +6,8 @@ mod bad;
 use std::collections::BTreeMap;
 
 use hopbench_model::{
-    ClusterNode, ClusterSpec, GatewaySpec, HostsSpec, MeshProvider, PeerImage, Plan, PodNetwork,
-    PrometheusSpec, SECOND, ServerImage, TestbedSpec, Via,
+    ClusterNode, ClusterSpec, GatewaySpec, HostsSpec, IpFamily, MeshProvider, PeerImage, Plan,
+    PodNetwork, PrometheusSpec, SECOND, ServerImage, TestbedSpec, Via,
 };
 use hopbench_scenario::{ClusterOverrides, Overrides, SHIPPED, read_testbed};
 use serde_json::json;
@@ -66,6 +66,7 @@ fn a_cluster_of_which_nothing_is_said() {
             (spec.mesh.provider, spec.mesh.revision.as_deref()),
             (MeshProvider::Envoy, None)
         );
+        assert!(spec.mesh.families.is_empty());
         assert!(spec.mesh.image.contains("envoy"), "{}", spec.mesh.image);
         assert!(spec.gateway.is_none() && spec.prometheus.is_none() && !spec.network_policy);
         assert_eq!(spec.start_timeout_ns, 120 * SECOND);
@@ -134,6 +135,7 @@ fn a_cluster_of_which_everything_is_said() {
         (spec.mesh.provider, spec.mesh.revision.as_deref()),
         (MeshProvider::Istio, Some("canary"))
     );
+    assert_eq!(spec.mesh.families, IpFamily::ALL.into());
     let gateway = GatewaySpec {
         address: Some("gw.example:80".to_owned()),
         namespace: Some("ingress".to_owned()),

@@ -229,11 +229,13 @@ fn server(image: &ServerImage) -> String {
 
 fn mesh(spec: &ClusterSpec) -> String {
     let mesh = &spec.mesh;
-    match (mesh.provider, &mesh.revision) {
+    let said = match (mesh.provider, &mesh.revision) {
         (MeshProvider::Envoy, _) => format!("envoy: our own, image {}", mesh.image),
         (provider, Some(revision)) => format!("{}, revision {revision}", provider.name()),
         (provider, None) => provider.name().to_owned(),
-    }
+    };
+    let families: Vec<&str> = mesh.families.iter().map(|family| family.word()).collect();
+    if families.is_empty() { said } else { format!("{said}, families {}", families.join(", ")) }
 }
 
 fn hosts(spec: &HostsSpec) -> Vec<(&'static str, String)> {

@@ -9,6 +9,10 @@ use hopbench_testbed::Need;
 use crate::plan::assign::Assigned;
 use crate::provision::target::is_of_another;
 
+/// The remedy for a mesh of others that is not known to take a family.
+const REMEDY: &str = "say `families: [ipv4, ipv6]` under `mesh:` if it is set up for both; else \
+                      take `provider: envoy`, or leave `family` or `mesh` out";
+
 /// The unmet needs of a path's family; none if the path asks for none.
 pub(super) fn missing(spec: &ClusterSpec, path: &Path, assigned: &Assigned) -> Vec<Need> {
     let Some(family) = path.family else { return Vec::new() };
@@ -27,8 +31,8 @@ pub(super) fn missing(spec: &ClusterSpec, path: &Path, assigned: &Assigned) -> V
             add(&family.to_string(), why, "leave `family` out, or make the cluster dual-stack");
         }
     }
-    if let Some(why) = unseen(spec, path, family, &firsts) {
-        add(Need::IMPOSSIBLE, why, "take `provider: envoy`, or leave `family` or `mesh` out");
+    if let Some((why, remedy)) = not_taken(spec, path, family, &firsts) {
+        add(Need::IMPOSSIBLE, why, remedy);
     }
     let gateway = spec.gateway_of(path).and_then(|gateway| gateway.address.as_deref());
     let is_elsewhere = |at: &&str| {
@@ -42,18 +46,27 @@ pub(super) fn missing(spec: &ClusterSpec, path: &Path, assigned: &Assigned) -> V
     needs
 }
 
-/// Why the proxies of others are not known to take this family; `None`: they take it, or there are
-/// none. `firsts` has the first address of each node. Meshes take the first family of a cluster in
-/// any case, and the second one only if they are set up for it.
-fn unseen(
+/// Why the proxies of others do not take this family, or are not known to, and the remedy. `None`:
+/// they take it, or there are none. `firsts` has the first address of each node. What the scenario
+/// says of the mesh counts. If it says nothing, meshes take the first family of a cluster, and the
+/// second one only if they are set up for it.
+fn not_taken(
     spec: &ClusterSpec,
     path: &Path,
     family: IpFamily,
     firsts: &BTreeSet<&IpAddr>,
-) -> Option<String> {
-    let provider = spec.mesh.provider;
-    if path.mesh.is_none() || provider == MeshProvider::Envoy {
+) -> Option<(String, &'static str)> {
+    let mesh = &spec.mesh;
+    let name = mesh.provider.name();
+    let is_ours = mesh.provider == MeshProvider::Envoy;
+    if path.mesh.is_none() || is_ours || mesh.families.contains(&family) {
         return None;
+    }
+    if !mesh.families.is_empty() {
+        let said: Vec<&str> = mesh.families.iter().map(|family| family.word()).collect();
+        let said = said.join(", ");
+        let why = format!("{name} is set up for `families: [{said}]`, which is not {family}");
+        return Some((why, REMEDY));
     }
     let found = if firsts.is_empty() {
         "the addresses of the nodes are not known".to_owned()
@@ -63,10 +76,10 @@ fn unseen(
         let firsts: Vec<String> = firsts.iter().map(ToString::to_string).collect();
         format!("the nodes have {} first", firsts.join(", "))
     };
-    Some(format!(
-        "hopbench cannot see whether {} is set up for {family} as a second family ({found})",
-        provider.name()
-    ))
+    let why = format!(
+        "hopbench cannot see whether {name} is set up for {family} as a second family ({found})"
+    );
+    Some((why, REMEDY))
 }
 
 #[cfg(test)]
@@ -113,6 +126,42 @@ mod tests {
             ["hopbench cannot see whether istio is set up for IPv6 as a second family (the nodes \
               have 10.0.0.1 first)"]
         );
+    }
+
+    #[test]
+    fn what_is_said_of_a_mesh_of_others_counts() {
+        let (ipv4, ipv6) = (IpFamily::Ipv4, IpFamily::Ipv6);
+        let by = |families: &[IpFamily], family, addresses: &[&str]| {
+            let mut spec = fixture::spec();
+            spec.mesh.provider = MeshProvider::Linkerd;
+            spec.mesh.families = families.iter().copied().collect();
+            told(&spec, &path(Some(family), MeshMode::Both, Via::Direct), addresses)
+        };
+        for addresses in [&["10.0.0.1", "fd00::1"][..], &["fd00::1", "10.0.0.1"], &[]] {
+            for family in IpFamily::ALL {
+                assert!(by(&IpFamily::ALL, family, addresses).is_empty(), "{addresses:?}");
+                assert!(by(&[family], family, addresses).is_empty(), "{addresses:?}");
+            }
+            // Even if it is the first one of the nodes.
+            assert_eq!(
+                by(&[ipv4], ipv6, addresses),
+                ["linkerd is set up for `families: [ipv4]`, which is not IPv6"]
+            );
+            assert_eq!(by(&[ipv6], ipv4, addresses).len(), 1);
+        }
+        // What is said of the mesh gives no node an address.
+        assert_eq!(by(&IpFamily::ALL, ipv6, &["10.0.0.1"]), ["node a (n1) has no IPv6 address"]);
+    }
+
+    #[test]
+    fn the_remedy_names_the_key() {
+        let mut spec = fixture::spec();
+        spec.mesh.provider = MeshProvider::Cilium;
+        let path = path(Some(IpFamily::Ipv6), MeshMode::Server, Via::ClusterIp);
+        let assigned = Assigned { nodes: BTreeMap::new(), without: BTreeMap::new() };
+        let needs = missing(&spec, &path, &assigned);
+        let text = needs[0].to_string();
+        assert!(text.contains("say `families: [ipv4, ipv6]` under `mesh:`"), "{text}");
     }
 
     #[test]

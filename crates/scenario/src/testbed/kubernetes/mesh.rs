@@ -1,6 +1,8 @@
 //! `mesh:` of a cluster, who puts sidecars beside the agents.
 
-use hopbench_model::{MeshProvider, MeshSpec};
+use std::collections::BTreeSet;
+
+use hopbench_model::{IpFamily, MeshProvider, MeshSpec};
 
 use crate::document::fields::Fields;
 use crate::document::node::{Kind, Node};
@@ -8,16 +10,21 @@ use crate::document::problem::Problems;
 use crate::testbed::names::{self, LABEL, is_label};
 
 /// The keys.
-pub(crate) const MESH_KEYS: &[&str] = &["provider", "image", "revision"];
+pub(crate) const MESH_KEYS: &[&str] = &["provider", "image", "revision", "families"];
 /// The image of our own sidecars and gateways.
 pub(crate) const ENVOY: &str = "envoyproxy/envoy:v1.40.0";
 
 const FORM: &str = "the provider of the mesh, like istio or {provider: istio, revision: canary}";
+const FAMILIES: &str = "the families of addresses that its proxies take, like [ipv4, ipv6]";
 
 /// Reads the block; without a provider, the sidecars are our own.
 pub(super) fn read(node: &Node, path: &str, problems: &mut Problems) -> MeshSpec {
-    let mut out =
-        MeshSpec { provider: MeshProvider::default(), image: ENVOY.to_owned(), revision: None };
+    let mut out = MeshSpec {
+        provider: MeshProvider::default(),
+        image: ENVOY.to_owned(),
+        revision: None,
+        families: BTreeSet::new(),
+    };
     if let Kind::Scalar(_) = &node.kind {
         out.provider = provider(node, path, problems).unwrap_or_default();
         return out;
@@ -30,6 +37,9 @@ pub(super) fn read(node: &Node, path: &str, problems: &mut Problems) -> MeshSpec
     let image =
         fields.checked("image", names::IMAGE, |image: &String| names::is_image(image), problems);
     out.revision = fields.checked("revision", LABEL, |name: &String| is_label(name), problems);
+    if let Some(node) = fields.get("families") {
+        out.families = families(node, &fields.path_of("families"), problems);
+    }
     // Of a provider that nobody knows, nobody knows what it takes.
     if named.is_some() && read.is_none() {
         return out;
@@ -46,7 +56,34 @@ pub(super) fn read(node: &Node, path: &str, problems: &mut Problems) -> MeshSpec
             problems.add(node.at, &fields.path_of(key), node.shown(), expected);
         }
     }
+    if let Some(node) = fields.get("families").filter(|_| envoy) {
+        let expected = "no families: the proxies of envoy are hopbench's own, and take all that \
+                        their pods have";
+        problems.add(node.at, &fields.path_of("families"), node.shown(), expected);
+    }
     out.image = image.unwrap_or(out.image);
+    out
+}
+
+fn families(node: &Node, path: &str, problems: &mut Problems) -> BTreeSet<IpFamily> {
+    let mut out = BTreeSet::new();
+    let list = match &node.kind {
+        Kind::List(list) if !list.is_empty() => list,
+        _ => {
+            problems.add(node.at, path, node.shown(), FAMILIES);
+            return out;
+        }
+    };
+    for one in list {
+        match one.text().and_then(IpFamily::named) {
+            Some(family) if out.insert(family) => {}
+            Some(_) => {
+                let found = format!("{} a second time", one.shown());
+                problems.add(one.at, path, found, "each family once");
+            }
+            None => problems.add(one.at, path, one.shown(), "ipv4 or ipv6"),
+        }
+    }
     out
 }
 

@@ -180,6 +180,19 @@ fn clusters() {
         mesh: {revision: canary}
             x.yaml:4:22: testbed.kubernetes.mesh.revision: found `canary`, expected no revision:
                 only the provider istio has one; envoy does not
+        mesh: {families: [ipv4, ipv6]}
+            x.yaml:4:22: testbed.kubernetes.mesh.families: found a list, expected no families: the
+                proxies of envoy are hopbench's own, and take all that their pods have
+        mesh: {provider: istio, families: ipv6}
+            x.yaml:4:39: testbed.kubernetes.mesh.families: found `ipv6`, expected the families of
+                addresses that its proxies take, like [ipv4, ipv6]
+        mesh: {provider: linkerd, families: []}
+            x.yaml:4:41: testbed.kubernetes.mesh.families: found an empty list, expected the
+                families of addresses that its proxies take, like [ipv4, ipv6]
+        mesh: {provider: istio, families: [ipv5, ipv6, ipv6]}
+            x.yaml:4:40: testbed.kubernetes.mesh.families: found `ipv5`, expected ipv4 or ipv6
+            x.yaml:4:52: testbed.kubernetes.mesh.families: found `ipv6` a second time, expected each
+                family once
         gateway: 203.0.113.7:80
             x.yaml:4:14: testbed.kubernetes.gateway: found `203.0.113.7:80`, expected where it is,
                 like {address: 203.0.113.7:80, namespace: ingress, labels: {app: gateway}}
