@@ -7,13 +7,16 @@ mod connection_table;
 
 use std::future::{Future, poll_fn};
 use std::net::{SocketAddr, TcpListener};
+use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
-use hopbench_model::{Fault, Source};
+use hopbench_model::{Fault, IpFamily, Source};
+use hopbench_sys::Listener;
 use serde_json::{Map, Value, json};
 use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
@@ -29,7 +32,8 @@ use connection_table::ConnectionTable;
 /// How one of the services is run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServiceOptions {
-    /// Where proxies connect to, plaintext HTTP/2.
+    /// Where proxies connect to, plaintext HTTP/2. The wildcard of IPv6 stands for both families,
+    /// and on a machine without IPv6 for that of IPv4.
     pub listen: SocketAddr,
     /// What answers every connection with the totals as one JSON object in one line. It is a Unix
     /// socket, by a name in the network namespace that begins with `@`. Or it is a TCP port of the
@@ -73,6 +77,10 @@ const MOST_HEADER_BYTES: u32 = 16 << 10;
 /// Bytes that a peer may send ahead of being read, on one call and on all of a connection.
 const CALL_WINDOW_BYTES: u32 = 256 << 10;
 const CONNECTION_WINDOW_BYTES: u32 = 1 << 20;
+/// Connections that wait to be taken.
+const BACKLOG: i32 = 128;
+/// The kernel's list of addresses of IPv6, which is there if it knows IPv6.
+const IF_INET6: &str = "/proc/net/if_inet6";
 /// How long to wait where no connection can be taken: no descriptors left.
 const BREATH: Duration = Duration::from_millis(20);
 
@@ -122,9 +130,9 @@ pub(crate) async fn until<S: Service>(
 }
 
 fn listen(options: &ServiceOptions) -> Result<TcpListener, Fault> {
-    let listener = TcpListener::bind(options.listen).and_then(|listener| {
-        listener.set_nonblocking(true)?;
-        Ok(listener)
+    let listener = bind(options.listen).or_else(|error| match by_ipv4(options.listen) {
+        Some(address) if !Path::new(IF_INET6).exists() => bind(address),
+        _ => Err(error),
     });
     listener.map_err(|error| {
         Fault::environment(format!(
@@ -133,6 +141,16 @@ fn listen(options: &ServiceOptions) -> Result<TcpListener, Fault> {
             options.listen
         ))
     })
+}
+
+fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
+    Ok(TcpListener::from(OwnedFd::from(Listener::bind(address, BACKLOG)?)))
+}
+
+/// The wildcard of IPv4 in place of that of IPv6; `None`: the address is another one.
+fn by_ipv4(address: SocketAddr) -> Option<SocketAddr> {
+    let is_wildcard = address.ip() == IpFamily::Ipv6.wildcard();
+    is_wildcard.then(|| SocketAddr::new(IpFamily::Ipv4.wildcard(), address.port()))
 }
 
 fn runtime(threads: usize) -> std::io::Result<Runtime> {

@@ -51,7 +51,7 @@ const CRATES: &[(&str, u8, &[&str])] = &[
     ("kube", 3, &["control", "testbed", "mesh", "peer", "wire", "model", "sys"]),
     ("hosts", 3, &["control", "testbed", "wire", "model"]),
     ("scenario", 3, &["load", "model", "stats"]),
-    ("policy", 3, &["model"]),
+    ("policy", 3, &["model", "sys"]),
     (
         "hopbench",
         4,

@@ -150,3 +150,49 @@ impl Described {
         }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use hopbench_mesh::TELEMETRY_PORT;
+    use hopbench_model::{MeshMode, Path, Plan, Via};
+
+    use super::*;
+    use crate::plan::fixture::{path, plan, point};
+    use crate::provision::built::fixture::{built_with, named};
+
+    fn asking(via: Via, mesh: MeshMode) -> Plan {
+        let variant = Variant { policy_check: true, policy_report: true, ..Variant::plain() };
+        let path = Path { mesh, variant: Some(variant), ..path("p", "pod@a", "pod@b", via) };
+        plan(vec![path], vec![point("rr", "hopbench")])
+    }
+
+    fn described(built: &Built, pod: &str) -> ProxySpec {
+        let address = |id: &PodId, family: Option<IpFamily>| built.address(id, family);
+        describe(built, &named(built, pod), &address).unwrap().proxy
+    }
+
+    #[tokio::test]
+    async fn services_are_asked_at_the_first_address_of_their_pod() {
+        let (ipv4, ipv6) = (IpFamily::Ipv4, IpFamily::Ipv6);
+        let plan = asking(Via::Gateway("c".to_owned()), MeshMode::Server);
+        for families in [&[ipv4, ipv6][..], &[ipv6, ipv4], &[ipv6]] {
+            let built = built_with(&plan, families);
+            for pod in ["pod@c/gateway-p", "pod@b"] {
+                let proxy = described(&built, pod);
+                let policy = proxy.policy.unwrap();
+                let telemetry = proxy.listeners[0].routes[0].telemetry.unwrap();
+                assert_eq!((policy.port(), telemetry.port()), (POLICY_PORT, TELEMETRY_PORT));
+                assert_eq!(policy.ip(), telemetry.ip(), "they share a pod");
+                assert!(families[0].has(policy.ip()), "{pod}, {families:?}: {policy}");
+                let clusters = proxy.bootstrap()["static_resources"]["clusters"].clone();
+                let all = clusters.as_array().unwrap();
+                let service = all.iter().find(|cluster| cluster["name"] == "policy").unwrap();
+                let endpoint = &service["load_assignment"]["endpoints"][0]["lb_endpoints"][0];
+                let at = &endpoint["endpoint"]["address"]["socket_address"];
+                // Without the brackets of a URL.
+                let expected = json!({"address": policy.ip(), "port_value": POLICY_PORT});
+                assert_eq!(*at, expected);
+            }
+        }
+    }
+}

@@ -1,7 +1,9 @@
 //! Containers of the services that proxies ask: hopbench's own program.
 
+use std::net::SocketAddr;
+
 use hopbench_mesh::{POLICY_PORT, TELEMETRY_PORT};
-use hopbench_model::ClusterSpec;
+use hopbench_model::{ClusterSpec, IpFamily};
 use hopbench_testbed::placement::MeshRole;
 use serde_json::{Value, json};
 
@@ -22,9 +24,10 @@ fn port(role: MeshRole) -> u16 {
 /// The container of a service.
 pub(crate) fn container(spec: &ClusterSpec, role: MeshRole) -> Value {
     let (name, port) = (role.word(), port(role));
-    // All addresses are the pod's own, or the loopback; which the pod will have is not known before
-    // it runs.
-    let (listen, admin) = (format!("0.0.0.0:{port}"), format!("127.0.0.1:{}", totals_port(role)));
+    // All addresses are the pod's own, or the loopback; which the pod will have, and of which
+    // families, is not known before it runs. Even a pod without IPv4 has the loopback of IPv4.
+    let listen = SocketAddr::new(IpFamily::Ipv6.wildcard(), port).to_string();
+    let admin = SocketAddr::new(IpFamily::Ipv4.loopback(), totals_port(role)).to_string();
     json!({
         "name": name,
         "image": spec.image,

@@ -178,9 +178,14 @@ impl IpFamily {
         Self::ALL.into_iter().find(|one| one.word() == word)
     }
 
+    /// The family of an address.
+    pub fn of(address: IpAddr) -> Self {
+        if address.is_ipv6() { Self::Ipv6 } else { Self::Ipv4 }
+    }
+
     /// Whether an address is of this family.
     pub fn has(self, address: IpAddr) -> bool {
-        address.is_ipv6() == (self == Self::Ipv6)
+        Self::of(address) == self
     }
 }
 

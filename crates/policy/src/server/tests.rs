@@ -25,9 +25,12 @@ impl<S: Service> Running<S> {
     }
 
     fn with_admin(service: S, limits: ServerLimits, admin: Option<Admin>) -> Self {
-        let options =
-            ServiceOptions { listen: "127.0.0.1:0".parse().unwrap(), admin: None, threads: 1 };
-        let listener = listen(&options).unwrap();
+        Self::at(SocketAddr::new(IpFamily::Ipv4.loopback(), 0), service, limits, admin)
+    }
+
+    fn at(listen: SocketAddr, service: S, limits: ServerLimits, admin: Option<Admin>) -> Self {
+        let options = ServiceOptions { listen, admin: None, threads: 1 };
+        let listener = super::listen(&options).unwrap();
         let address = listener.local_addr().unwrap();
         let server = Arc::new(Server::new(service, limits));
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
@@ -68,6 +71,29 @@ fn checks_are_answered() {
     }
     assert_eq!((running.total("checks"), running.total("connections")), (3, 1));
     assert_eq!(running.total("failed_calls"), 0);
+}
+
+#[test]
+fn both_families_are_served_at_the_wildcard_of_ipv6() {
+    let listen = SocketAddr::new(IpFamily::Ipv6.wildcard(), 0);
+    let running = Running::at(listen, Policy::new(), ServerLimits::default(), None);
+    let all = std::fs::read_to_string(IF_INET6).unwrap_or_default();
+    let served = if all.lines().any(|line| line.ends_with(" lo")) { 2 } else { 1 };
+    for family in IpFamily::ALL.into_iter().take(served) {
+        let address = SocketAddr::new(family.loopback(), running.address.port());
+        let answer = Client::connect(address).call(Policy::METHOD, &[&frame(CHECK)]);
+        assert_eq!(answer.grpc, Some(0), "{family}");
+    }
+    assert_eq!(running.total("checks"), served as u64);
+}
+
+#[test]
+fn without_ipv6_its_wildcard_is_that_of_ipv4() {
+    let instead = |text: &str| by_ipv4(text.parse().unwrap()).map(|address| address.to_string());
+    assert_eq!(instead("[::]:15010").as_deref(), Some("0.0.0.0:15010"));
+    for other in ["[::1]:15010", "[fd00::1]:15010", "0.0.0.0:15010"] {
+        assert_eq!(instead(other), None, "{other}");
+    }
 }
 
 #[test]

@@ -284,6 +284,12 @@ impl Listener {
     }
 }
 
+impl From<Listener> for std::os::fd::OwnedFd {
+    fn from(listener: Listener) -> Self {
+        listener.0.into()
+    }
+}
+
 impl AsFd for Listener {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()

@@ -16,7 +16,8 @@ pub(in crate::cmd) struct Policy;
 /// Flags of a service that proxies talk to.
 #[derive(Debug, Args)]
 struct Flags {
-    /// Address and port to listen on, gRPC over plaintext HTTP/2
+    /// Address and port to listen on, gRPC over plaintext HTTP/2; the wildcard of IPv6 takes IPv4
+    /// too
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: SocketAddr,
     /// Unix socket of the network namespace, or port of the loopback, that answers each connection

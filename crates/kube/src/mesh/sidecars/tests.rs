@@ -105,7 +105,7 @@ fn envoys_are_containers_whose_bootstraps_are_in_secrets() {
             "image": "hopbench:0.1.0",
             "imagePullPolicy": "Never",
             "args": [
-                name, "--listen", format!("0.0.0.0:{port}"), "--admin",
+                name, "--listen", format!("[::]:{port}"), "--admin",
                 format!("127.0.0.1:{totals}"),
             ],
             "ports": [{"name": name, "containerPort": port, "protocol": "TCP"}],

@@ -1,4 +1,4 @@
-//! A run that stands without a cluster, in pods with both families.
+//! A run that stands without a cluster.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use http::{Request, Response};
 use k8s_openapi::api::core::v1::Pod;
 use kube::Client;
 use kube::client::Body;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Built;
 use crate::api::labels::RunIdentity;
@@ -25,8 +25,14 @@ use crate::plan::services::{PathService, services};
 use crate::provision::mesh_state::MeshState;
 use crate::provision::pods::Pods;
 
-/// The state of a run of this plan, whose API server answers nothing. It needs a runtime.
+/// The state of a run of this plan in a cluster with both families. Its API server answers nothing.
+/// It needs a runtime.
 pub(crate) fn built(plan: &Plan) -> Built {
+    built_with(plan, &IpFamily::ALL)
+}
+
+/// The same in a cluster with these families, in this order.
+pub(crate) fn built_with(plan: &Plan, families: &[IpFamily]) -> Built {
     let TestbedSpec::Kubernetes(spec) = &plan.testbed else { panic!("{:?}", plan.testbed) };
     let spec = ClusterSpec::clone(spec);
     let placement = placement(plan);
@@ -42,16 +48,26 @@ pub(crate) fn built(plan: &Plan) -> Built {
     });
     Built {
         discovery: Discovery::default(),
-        nodes: spec.nodes.iter().zip(1..).map(|(known, at)| node(&known.name, at)).collect(),
+        nodes: spec
+            .nodes
+            .iter()
+            .zip(1..)
+            .map(|(known, at)| node(&known.name, at, families))
+            .collect(),
         attachments: blueprint::attachments(&spec, &placement).unwrap(),
         level: Level::Restricted,
         beyond: BTreeMap::new(),
         names: names::pods(&placement.pods),
         templates: BTreeMap::new(),
-        entries: services.iter().zip(1..).map(|(one, at)| entry(one, at)).collect(),
+        entries: services.iter().zip(1..).map(|(one, at)| entry(one, at, families)).collect(),
         services,
         endpoints: BTreeMap::new(),
-        pods: placement.pods.iter().zip(1..).map(|(id, at)| (id.clone(), pod(at))).collect(),
+        pods: placement
+            .pods
+            .iter()
+            .zip(1..)
+            .map(|(id, at)| (id.clone(), pod(at, families)))
+            .collect(),
         refused: BTreeMap::new(),
         foreign: BTreeMap::new(),
         kube_proxy: None,
@@ -80,22 +96,33 @@ pub(crate) fn named(built: &Built, name: &str) -> PodId {
     found.unwrap_or_else(|| panic!("{name} is none of {known:?}")).clone()
 }
 
-fn node(name: &str, at: u8) -> (String, NodeFacts) {
-    let addresses = [format!("10.0.0.{at}"), format!("fd00::{at}")];
-    let addresses = addresses.iter().map(|address| address.parse().unwrap()).collect();
+/// The address with this number in a network, by the beginnings of its addresses in both families.
+fn address(family: IpFamily, (ipv4, ipv6): (&str, &str), at: u8) -> String {
+    match family {
+        IpFamily::Ipv4 => format!("{ipv4}.{at}"),
+        IpFamily::Ipv6 => format!("{ipv6}::{at}"),
+    }
+}
+
+fn node(name: &str, at: u8, families: &[IpFamily]) -> (String, NodeFacts) {
+    let addresses = families.iter().map(|family| address(*family, ("10.0.0", "fd00"), at));
+    let addresses = addresses.map(|address| address.parse().unwrap()).collect();
     (name.to_owned(), NodeFacts { name: format!("n{at}"), addresses, ..NodeFacts::default() })
 }
 
-fn pod(at: u8) -> Pod {
-    let (ipv4, ipv6) = (format!("10.244.0.{at}"), format!("fd00:244::{at}"));
-    let status = json!({"podIP": ipv4, "podIPs": [{"ip": ipv4}, {"ip": ipv6}]});
+fn pod(at: u8, families: &[IpFamily]) -> Pod {
+    let network = ("10.244.0", "fd00:244");
+    let all: Vec<Value> =
+        families.iter().map(|family| json!({"ip": address(*family, network, at)})).collect();
+    let status = json!({"podIP": all[0]["ip"], "podIPs": all});
     serde_json::from_value(json!({"metadata": {}, "status": status})).unwrap()
 }
 
-/// What the API server makes of a Service: an address of the family that it asks for.
-fn entry(service: &PathService, at: u8) -> (String, ServiceEntry) {
-    let is_ipv6 = service.family == Some(IpFamily::Ipv6);
-    let address = if is_ipv6 { format!("fd00:96::{at}") } else { format!("10.96.0.{at}") };
+/// What the API server makes of a Service: an address of the family that it asks for, or else of
+/// the first one.
+fn entry(service: &PathService, at: u8, families: &[IpFamily]) -> (String, ServiceEntry) {
+    let family = service.family.unwrap_or(families[0]);
+    let address = address(family, ("10.96.0", "fd00:96"), at);
     let ports = service.sidecars.iter().map(|(name, port)| (name.clone(), (*port, port + 14_000)));
     let entry = ServiceEntry {
         address: Some(address.parse().unwrap()),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, File, Permissions};
 use std::io;
+use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -294,9 +295,10 @@ fn service(command: &'static str, port: u16, services: &Path, stack: &Stack) -> 
     // Both services of a pod share its network namespace.
     let admin = format!("hopbench-{command}");
     let totals = Totals::at(&stack.namespace, &admin)?;
+    // All addresses here are those of the pod's namespace.
+    let listen = SocketAddr::new(stack.wildcard(), port).to_string();
     let arguments = move |_: &Path| {
-        // All addresses here are those of the pod's namespace.
-        let (listen, admin) = (format!("0.0.0.0:{port}"), format!("@{admin}"));
+        let admin = format!("@{admin}");
         Ok([command, "--listen", &listen, "--admin", &admin].map(OsString::from).to_vec())
     };
     Ok(Outfit {

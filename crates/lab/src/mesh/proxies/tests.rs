@@ -23,6 +23,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::*;
+use crate::network::stack::kernel_has_ipv6;
 use crate::processes::process_table::{self, ProcessId};
 
 /// Where echo servers listen.
@@ -307,31 +308,33 @@ fn one_that_cannot_start_says_why_in_its_own_words() {
 
 #[test]
 fn a_program_that_does_not_listen_is_not_waited_for() {
+    /// The families of a pod, and where a service listens there.
+    const LISTENS: [(&[IpFamily], &str); 2] =
+        [(&[IpFamily::Ipv4], "0.0.0.0:9"), (&IpFamily::ALL, "[::]:9")];
     with_envoy(|| {
         let folder = folder();
         let script = folder.join("silent");
         program(&script, "#!/bin/sh\necho \"$@\" >&2\nexec sleep 60\n");
         let log = folder.join("log");
-        let mut proxies = Proxies::new(script, Some(File::create(&log).unwrap()));
-        let stack = Stack::create("a", &[IpFamily::Ipv4]).unwrap();
-        let tasks = || {
-            vec![MeshTask {
+        let possible = if kernel_has_ipv6() { 2 } else { 1 };
+        for (families, listen) in LISTENS.into_iter().take(possible) {
+            let mut proxies = Proxies::new(script.clone(), Some(File::create(&log).unwrap()));
+            let stack = Stack::create("a", families).unwrap();
+            let task = MeshTask {
                 name: "p".to_owned(),
                 stack: &stack,
                 cpus: None,
                 envoy: None,
                 program: MeshProgram::Policy { port: 9 },
-            }]
-        };
-        let fault = proxies.start_within(tasks(), SECOND / 2).unwrap_err();
-        let told = "p is not ready after 500ms: it does not listen on port 9; its last words:\n  \
-                    policy --listen 0.0.0.0:9 --admin @hopbench-policy";
-        assert_eq!((fault.kind, fault.text.as_str()), (FaultKind::Environment, told));
-        assert_eq!(
-            fs::read_to_string(&log).unwrap(),
-            "p: policy --listen 0.0.0.0:9 --admin @hopbench-policy\n"
-        );
-        assert!(!proxies.is_alive("p") && proxies.pid("p").is_none());
+            };
+            let fault = proxies.start_within(vec![task], SECOND / 2).unwrap_err();
+            let said = format!("policy --listen {listen} --admin @hopbench-policy");
+            let why = "it does not listen on port 9";
+            let told = format!("p is not ready after 500ms: {why}; its last words:\n  {said}");
+            assert_eq!((fault.kind, fault.text), (FaultKind::Environment, told));
+            assert_eq!(fs::read_to_string(&log).unwrap(), format!("p: {said}\n"));
+            assert!(!proxies.is_alive("p") && proxies.pid("p").is_none());
+        }
         fs::remove_dir_all(folder).unwrap();
     });
 }

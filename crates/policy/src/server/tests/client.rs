@@ -1,11 +1,12 @@
 //! A client of gRPC, without a thread of its own in the test.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use bytes::Bytes;
 use h2::SendStream;
 use h2::client::{ResponseFuture, SendRequest};
+use hopbench_model::IpFamily;
 use http::Request;
 use tokio::net::TcpSocket;
 use tokio::runtime::{Builder, Runtime};
@@ -53,15 +54,17 @@ pub(super) fn until(mut holds: impl FnMut() -> bool) {
 
 impl Client {
     pub(super) fn connect(address: SocketAddr) -> Self {
-        Self::connect_from(Ipv4Addr::LOCALHOST, address)
+        Self::connect_from(IpFamily::of(address.ip()).loopback(), address)
     }
 
-    /// The same from this address.
-    pub(super) fn connect_from(source: Ipv4Addr, address: SocketAddr) -> Self {
+    /// The same from this address, which is of the same family.
+    pub(super) fn connect_from(source: impl Into<IpAddr>, address: SocketAddr) -> Self {
+        let source = SocketAddr::new(source.into(), 0);
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let requests = runtime.block_on(async {
-            let socket = TcpSocket::new_v4().unwrap();
-            socket.bind((source, 0).into()).unwrap();
+            let socket = if source.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
+            let socket = socket.unwrap();
+            socket.bind(source).unwrap();
             let stream = socket.connect(address).await.unwrap();
             let (requests, connection) = h2::client::handshake(stream).await.unwrap();
             tokio::spawn(connection);
