@@ -19,6 +19,7 @@ mod tls;
 
 use std::net::IpAddr;
 
+use hopbench_model::IpFamily;
 use serde_json::{Value, json};
 
 use crate::{AdminAddress, ProxySpec, stats};
@@ -45,7 +46,10 @@ impl ProxySpec {
         let mut listeners: Vec<Value> =
             self.listeners.iter().map(|one| listener::of(one, self)).collect();
         // The last one to be bound.
-        listeners.extend(self.ready.map(|port| listener::ready(port, self.listens_by_ipv6())));
+        listeners.extend(self.ready.map(|ready| {
+            let by_ipv6 = ready.family == IpFamily::Ipv6 || self.listens_by_ipv6();
+            listener::ready(ready.port, by_ipv6)
+        }));
         let admin = match &self.admin {
             AdminAddress::Pipe(path) => json!({"pipe": {"path": path}}),
             AdminAddress::Loopback(port) => address("127.0.0.1", *port),

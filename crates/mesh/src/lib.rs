@@ -20,6 +20,7 @@ pub use ports::{
     exposed,
 };
 pub use proxy::{
-    AdminAddress, Listener, Protocol, ProxyIdentity, ProxyRoute, ProxySpec, SPIFFE, Upstream,
+    AdminAddress, Listener, Protocol, ProxyIdentity, ProxyRoute, ProxySpec, ReadyPort, SPIFFE,
+    Upstream,
 };
 pub use stats::{STATS, counters, gauges, untold};

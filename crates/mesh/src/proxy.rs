@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use hopbench_model::Variant;
+use hopbench_model::{IpFamily, Variant};
 
 /// What the URIs of proxies' certificates begin with; who is behind it does not matter here.
 pub const SPIFFE: &str = "spiffe://hopbench/";
@@ -34,9 +34,8 @@ pub struct ProxySpec {
     pub variant: Variant,
     /// Its admin endpoint.
     pub admin: AdminAddress,
-    /// A port, on all addresses of the families of its listeners and of IPv4, at which it closes
-    /// every connection: whoever gets one knows that it is ready.
-    pub ready: Option<u16>,
+    /// Where it closes every connection: whoever gets one knows that it is ready.
+    pub ready: Option<ReadyPort>,
     /// Where it listens.
     pub listeners: Vec<Listener>,
     /// The mark of its own packets, where it stands in a pod whose packets are intercepted.
@@ -47,6 +46,15 @@ pub struct ProxySpec {
     pub access_log: String,
     /// The policy service; needed where the variant checks, if any route is checked.
     pub policy: Option<SocketAddr>,
+}
+
+/// A port on all addresses of IPv4, of the families of the proxy's listeners, and of one more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadyPort {
+    /// The port.
+    pub port: u16,
+    /// The family of the one more: that by which the proxy is asked whether it is ready.
+    pub family: IpFamily,
 }
 
 /// Where a proxy says how it is; nobody outside of its network namespace gets there.

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
 use hopbench_control::authority::Authority;
-use hopbench_mesh::{ADMIN, AdminAddress, POLICY_PORT, ProxyIdentity, ProxySpec, READY, SPIFFE};
+use hopbench_mesh::{
+    ADMIN, AdminAddress, POLICY_PORT, ProxyIdentity, ProxySpec, READY, ReadyPort, SPIFFE,
+};
 use hopbench_model::{ClusterSpec, Fault, IpFamily, MeshProvider, Variant};
 use hopbench_testbed::placement::{MeshProcess, MeshRole, Placement, PodId};
 use serde_json::{Value, json};
@@ -74,15 +76,22 @@ fn container(spec: &ClusterSpec, image: &str, role: MeshRole, variant: &Variant)
 }
 
 fn arguments_of(variant: &Variant) -> Vec<String> {
-    proxy(String::new(), variant, Vec::new()).arguments()
+    proxy(String::new(), variant, Vec::new(), IpFamily::default()).arguments()
 }
 
-fn proxy(name: String, variant: &Variant, listeners: Vec<hopbench_mesh::Listener>) -> ProxySpec {
+/// A proxy whose pod has its first address of this family. There the kubelet asks whether it is
+/// ready, whatever the families of its paths are.
+fn proxy(
+    name: String,
+    variant: &Variant,
+    listeners: Vec<hopbench_mesh::Listener>,
+    family: IpFamily,
+) -> ProxySpec {
     ProxySpec {
         name,
         variant: variant.clone(),
         admin: AdminAddress::Loopback(ADMIN),
-        ready: Some(READY),
+        ready: Some(ReadyPort { port: READY, family }),
         listeners,
         mark: None,
         identity: None,
@@ -121,7 +130,8 @@ pub(crate) fn describe(
         peers.borrow_mut().insert((peer.clone(), family), found);
         found
     };
-    let mut proxy = proxy(pod.to_string(), variant, listeners::listeners(built, pod, &asked));
+    let listeners = listeners::listeners(built, pod, &asked);
+    let mut proxy = proxy(pod.to_string(), variant, listeners, built.first_family());
     let policy = built.placement.policy_of(pod).and_then(|service| asked(service, None));
     proxy.policy = policy.map(|address| SocketAddr::new(address, POLICY_PORT));
     Some(Described { proxy, peers: peers.into_inner() })
@@ -194,5 +204,27 @@ mod tests {
                 assert_eq!(*at, expected);
             }
         }
+    }
+
+    /// The kubelet asks at the first address of a pod.
+    #[tokio::test]
+    async fn where_ipv6_is_first_proxies_are_ready_there_whatever_their_paths_take() {
+        let ready = |families: &[IpFamily], family| {
+            let mut plan = asking(Via::Direct, MeshMode::Both);
+            plan.paths[0].family = family;
+            let built = built_with(&plan, families);
+            let bootstrap = described(&built, "pod@b").bootstrap();
+            let listeners = bootstrap["static_resources"]["listeners"].as_array().unwrap();
+            let ready = listeners.iter().find(|listener| listener["name"] == "ready").unwrap();
+            let more = &ready["additional_addresses"][0]["address"]["socket_address"];
+            (more["address"] == "::").then(|| more["port_value"].clone())
+        };
+        let (ipv4, ipv6) = (IpFamily::Ipv4, IpFamily::Ipv6);
+        for family in [None, Some(ipv4), Some(ipv6)] {
+            assert_eq!(ready(&[ipv6, ipv4], family), Some(json!(READY)), "{family:?}");
+        }
+        assert_eq!(ready(&[ipv6], None), Some(json!(READY)));
+        assert_eq!(ready(&[ipv4, ipv6], Some(ipv4)), None);
+        assert_eq!(ready(&[ipv4], None), None);
     }
 }

@@ -86,7 +86,7 @@ pub(crate) fn service(run: &RunIdentity, wanted: &PathService, program_port: Opt
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct ServiceEntry {
     pub(crate) address: Option<IpAddr>,
-    /// The address of its load balancer, or its name.
+    /// The address of its load balancer, the first of its own family, or its name.
     pub(crate) balancer: Option<String>,
     pub(crate) port: u16,
     /// On every node; 0: none.
@@ -110,12 +110,19 @@ impl ServiceEntry {
         let numbers = |port: &ServicePort| {
             Some((port.name.clone()?, (number(Some(port.port)), number(port.node_port))))
         };
+        let address: Option<IpAddr> = spec.cluster_ip.and_then(|address| address.parse().ok());
         let balancer = service.status.as_ref().and_then(|status| status.load_balancer.as_ref());
-        let ingress = balancer.and_then(|balancer| balancer.ingress.as_ref()?.first());
+        let ingress = balancer.into_iter().flat_map(|balancer| balancer.ingress.iter().flatten());
+        let balancers = ingress.filter_map(|one| one.ip.as_ref().or(one.hostname.as_ref()));
+        // Of a name, which is no address, the family is not known.
+        let fits = |balancer: &&String| {
+            let both = balancer.parse::<IpAddr>().ok().zip(address);
+            both.is_none_or(|(balancer, own)| balancer.is_ipv6() == own.is_ipv6())
+        };
+        let fitting = balancers.clone().find(fits).or_else(|| balancers.clone().next());
         Self {
-            address: spec.cluster_ip.and_then(|address| address.parse().ok()),
-            balancer: ingress
-                .and_then(|ingress| ingress.ip.clone().or_else(|| ingress.hostname.clone())),
+            address,
+            balancer: fitting.cloned(),
             port: number(connections.map(|port| port.port)),
             node_port: number(connections.and_then(|port| port.node_port)),
             datagrams_node_port: number(named(&[DATAGRAMS]).and_then(|port| port.node_port)),
@@ -195,5 +202,23 @@ mod tests {
         assert_eq!((of_tools.port, of_tools.node_port), (5201, 30125));
         assert_eq!((of_tools.address, entry.at("other")), (entry.address, None));
         assert_eq!(entry.balancer.as_deref(), Some("lb.example"));
+    }
+
+    #[test]
+    fn a_load_balancer_is_entered_at_an_address_of_the_service_s_family() {
+        let at = |own: &str, balancers: Value| {
+            let service: Service = serde_json::from_value(json!({
+                "metadata": {}, "spec": {"clusterIP": own},
+                "status": {"loadBalancer": {"ingress": balancers}},
+            }))
+            .unwrap();
+            ServiceEntry::of(&service).balancer.unwrap_or_default()
+        };
+        let both = json!([{"ip": "203.0.113.7"}, {"ip": "2001:db8::7"}]);
+        assert_eq!(at("10.96.0.7", both.clone()), "203.0.113.7");
+        assert_eq!(at("fd00:96::7", both), "2001:db8::7");
+        assert_eq!(at("fd00:96::7", json!([{"hostname": "lb.example"}])), "lb.example");
+        assert_eq!(at("fd00:96::7", json!([{"ip": "203.0.113.7"}])), "203.0.113.7");
+        assert_eq!(at("fd00:96::7", json!([])), "");
     }
 }

@@ -115,11 +115,21 @@ impl Built {
 
     /// The family by which the pods of a path are reached: its own, or else the cluster's first.
     pub(crate) fn family_of(&self, path: &Path) -> IpFamily {
-        let first = || {
-            let address = self.nodes.values().find_map(|node| node.addresses.first())?;
-            IpFamily::ALL.into_iter().find(|family| family.has(*address))
+        path.family.unwrap_or_else(|| self.first_family())
+    }
+
+    /// The cluster's first family, by the first address of a node. Without the right to see nodes,
+    /// it is that of the run's own Services or pods; IPv4 if none of them is known.
+    pub(crate) fn first_family(&self) -> IpFamily {
+        let of_nodes = self.nodes.values().find_map(|node| node.addresses.first().copied());
+        let of_services = || {
+            let mut all = self.services.iter().filter(|service| service.family.is_none());
+            all.find_map(|service| self.entries.get(&service.name)?.address)
         };
-        path.family.or_else(first).unwrap_or_default()
+        let of_pods =
+            || self.pods.values().find_map(|pod| pod_status::addresses(pod).first().copied());
+        let first = of_nodes.or_else(of_services).or_else(of_pods);
+        first.map(IpFamily::of).unwrap_or_default()
     }
 
     /// The address to which the traffic for a pod goes, the first of this family.
@@ -196,5 +206,40 @@ impl Built {
         pod.ok_or_else(|| {
             Fault::input(format!("agent `{agent}` is not part of this cluster's plan"))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hopbench_model::Via;
+
+    use super::fixture::built_with;
+    use super::*;
+    use crate::plan::fixture::{path, plan, point};
+
+    #[tokio::test]
+    async fn the_first_family_is_that_of_nodes_or_else_of_services_or_pods() {
+        let (ipv4, ipv6) = (IpFamily::Ipv4, IpFamily::Ipv6);
+        let by = |family, via: Via| Path { family, ..path("p", "pod@a", "pod@b", via) };
+        for families in [&[ipv4, ipv6][..], &[ipv6, ipv4], &[ipv6]] {
+            let run = |path: Path| {
+                let plan = plan(vec![path], vec![point("rr", "hopbench")]);
+                built_with(&plan, families)
+            };
+            let mut built = run(by(None, Via::ClusterIp));
+            assert_eq!(built.first_family(), families[0]);
+            assert_eq!(built.family_of(&by(None, Via::Direct)), families[0]);
+            assert_eq!(built.family_of(&by(Some(ipv4), Via::Direct)), ipv4);
+            // Without the right to see nodes.
+            built.nodes.values_mut().for_each(|node| node.addresses.clear());
+            built.pods.clear();
+            assert_eq!(built.first_family(), families[0], "by a Service");
+            built.entries.clear();
+            assert_eq!(built.first_family(), ipv4, "nothing says it");
+            // A Service that asks for a family does not say which one is first.
+            let mut built = run(by(Some(ipv6), Via::ClusterIp));
+            built.nodes.clear();
+            assert_eq!(built.first_family(), families[0], "by a pod");
+        }
     }
 }

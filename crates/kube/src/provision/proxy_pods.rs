@@ -123,7 +123,10 @@ fn has_address(service: &Service, at: &str) -> bool {
     });
     let balancer = service.status.as_ref().and_then(|status| status.load_balancer.as_ref());
     let ingress = balancer.into_iter().flat_map(|balancer| balancer.ingress.iter().flatten());
-    own.chain(ingress.flat_map(|one| one.ip.iter().chain(&one.hostname))).any(|one| one == at)
+    let mut all = own.chain(ingress.flat_map(|one| one.ip.iter().chain(&one.hostname)));
+    // An address of IPv6 is written in several ways.
+    let address = |text: &str| text.parse::<IpAddr>().ok();
+    all.any(|one| one == at || address(one).is_some_and(|own| Some(own) == address(at)))
 }
 
 /// The host of `HOST:PORT`; an IPv6 address stands in brackets there.
@@ -198,11 +201,17 @@ mod tests {
             },
         }))
         .unwrap();
-        for at in
-            ["10.96.0.7:80", "[fd00::7]:80", "192.0.2.7:80", "203.0.113.7:80", "lb.example:8080"]
-        {
+        for at in [
+            "10.96.0.7:80",
+            "[fd00::7]:80",
+            "[FD00:0::7]:80",
+            "192.0.2.7:80",
+            "203.0.113.7:80",
+            "lb.example:8080",
+        ] {
             assert!(has_address(&service, host(at)), "{at}");
         }
+        assert!(!has_address(&service, host("[fd00::8]:80")));
         assert!(!has_address(&service, host("10.96.0.70:80")));
         assert!(!has_address(&Service::default(), host("10.96.0.7:80")));
     }

@@ -125,16 +125,20 @@ pub(super) fn is_said_by_others(ends: &Endpoints) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::{IpFamily, MeshMode, Path, Variant};
+    use hopbench_model::{IpFamily, MeshMode, Path, Plan, Variant};
 
     use super::*;
     use crate::plan::fixture::{path, plan, point};
-    use crate::provision::built::fixture::{built, named};
+    use crate::provision::built::fixture::{built, built_with, named};
 
-    fn run(family: Option<IpFamily>, via: Via, mesh: MeshMode) -> Built {
+    fn planned(family: Option<IpFamily>, via: Via, mesh: MeshMode) -> Plan {
         let variant = Some(Variant::plain());
         let path = Path { family, mesh, variant, ..path("p", "pod@a", "pod@b", via) };
-        built(&plan(vec![path], vec![point("rr", "hopbench")]))
+        plan(vec![path], vec![point("rr", "hopbench")])
+    }
+
+    fn run(family: Option<IpFamily>, via: Via, mesh: MeshMode) -> Built {
+        built(&planned(family, via, mesh))
     }
 
     fn told(built: &Built) -> Result<String, String> {
@@ -158,6 +162,28 @@ mod tests {
             let built = run(ipv6, via, MeshMode::Server);
             let address = built.address(&named(&built, pod), ipv6).unwrap();
             assert_eq!(told(&built), Ok(format!("[{address}]:{port}")));
+        }
+    }
+
+    #[tokio::test]
+    async fn where_ipv6_is_first_or_alone_paths_without_a_family_go_by_it() {
+        for families in [&[IpFamily::Ipv6, IpFamily::Ipv4][..], &[IpFamily::Ipv6]] {
+            let run = |via: Via, mesh| built_with(&planned(None, via, mesh), families);
+            let at = |via: Via, mesh| told(&run(via, mesh)).unwrap();
+            assert_eq!(at(Via::ClusterIp, MeshMode::None), "[fd00:96::1]:7474");
+            assert_eq!(at(Via::NodePort("c".into()), MeshMode::None), "[fd00::3]:30000");
+            assert_eq!(at(Via::ClusterIp, MeshMode::Server), "[fd00:96::1]:17000");
+            // Sidecars have the loopback of both families.
+            assert_eq!(at(Via::Direct, MeshMode::Both), "127.0.0.1:18000");
+            for (via, mesh, pod, port) in [
+                (Via::Direct, MeshMode::None, "pod@b", 7474),
+                (Via::Direct, MeshMode::Server, "pod@b", 17_000),
+                (Via::Gateway("c".into()), MeshMode::Server, "pod@c/gateway-p", 18_000),
+            ] {
+                let built = run(via, mesh);
+                let address = built.address(&named(&built, pod), Some(IpFamily::Ipv6)).unwrap();
+                assert_eq!(told(&built), Ok(format!("[{address}]:{port}")));
+            }
         }
     }
 

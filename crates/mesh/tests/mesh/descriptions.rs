@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 
 use hopbench_mesh::{
     ADMIN, AdminAddress, App, INBOUND, Listener, MARK, OUTBOUND, Protocol, ProxyIdentity,
-    ProxyRoute, ProxySpec, READY, SPIFFE, TAKEN, Upstream, exposed,
+    ProxyRoute, ProxySpec, READY, ReadyPort, SPIFFE, TAKEN, Upstream, exposed,
 };
-use hopbench_model::{HttpVersion, Variant};
+use hopbench_model::{HttpVersion, IpFamily, Variant};
 
 pub(crate) const POD: Ipv4Addr = Ipv4Addr::new(10, 1, 2, 3);
 
@@ -158,7 +158,8 @@ pub(crate) fn connected(variant: &Variant) -> ProxySpec {
             }
         }
     }
-    ProxySpec { admin: AdminAddress::Loopback(ADMIN), ready: Some(READY), mark: None, ..proxy }
+    let ready = Some(ReadyPort { port: READY, family: IpFamily::Ipv4 });
+    ProxySpec { admin: AdminAddress::Loopback(ADMIN), ready, mark: None, ..proxy }
 }
 
 /// A gateway in front of two servers, with and without sidecars behind it.

@@ -2,8 +2,8 @@
 
 use std::net::Ipv6Addr;
 
-use hopbench_mesh::{Protocol, ProxySpec, READY};
-use hopbench_model::Variant;
+use hopbench_mesh::{Protocol, ProxySpec, READY, ReadyPort};
+use hopbench_model::{IpFamily, Variant};
 use serde_json::{Value, json};
 
 use crate::descriptions::{SHAPES, connected, gateway, identity, one_way, variants};
@@ -48,7 +48,7 @@ fn envoy_takes_every_gateway() {
 }
 
 #[test]
-fn a_sidecar_that_listens_by_ipv6_is_ready_there_too() {
+fn a_sidecar_that_listens_or_is_asked_by_ipv6_is_ready_there_too() {
     let mut proxy = ProxySpec { identity: Some(identity()), ..connected(&Variant::plain()) };
     let ready = |proxy: &ProxySpec| {
         let bootstrap = proxy.bootstrap();
@@ -57,11 +57,15 @@ fn a_sidecar_that_listens_by_ipv6_is_ready_there_too() {
         ready["additional_addresses"].clone()
     };
     assert_eq!(ready(&proxy), Value::Null);
-    proxy.listeners[0].addresses.push(Ipv6Addr::UNSPECIFIED.into());
     let at = json!({"address": {"socket_address": {"address": "::", "port_value": READY}}});
-    assert_eq!(ready(&proxy), json!([at]));
-    if let Some(envoy) = envoy::program() {
-        assert_eq!(envoy::validate(&envoy, &proxy), Ok(()));
+    let asked = Some(ReadyPort { port: READY, family: IpFamily::Ipv6 });
+    let asked = ProxySpec { ready: asked, ..proxy.clone() };
+    proxy.listeners[0].addresses.push(Ipv6Addr::UNSPECIFIED.into());
+    for proxy in [&asked, &proxy] {
+        assert_eq!(ready(proxy), json!([at]));
+        if let Some(envoy) = envoy::program() {
+            assert_eq!(envoy::validate(&envoy, proxy), Ok(()));
+        }
     }
 }
 
