@@ -7,9 +7,10 @@ source "$(dirname "$0")/lib.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Each node's kubelet, as Prometheus lists targets.
+# Each node's kubelet at its first address, as Prometheus lists targets.
 nodes=$(kubectl get nodes -o json | jq -c '[.items[] | {
-  targets: [(.status.addresses[] | select(.type == "InternalIP").address) + ":10250"],
+  targets: [first(.status.addresses[] | select(.type == "InternalIP").address) |
+    (if contains(":") then "[\(.)]" else . end) + ":10250"],
   labels: {node: .metadata.name}
 }]')
 sed "s|NODES|$nodes|" "$cluster/addons/prometheus.yaml" | kubectl apply -f - >/dev/null

@@ -10,15 +10,16 @@ make_certs() {
   new_key service-accounts
   openssl pkey -in "$certs/service-accounts.key" -pubout -out "$certs/service-accounts.pub"
 
-  certificate api-server /CN=kube-apiserver "IP:$API_SERVER,IP:127.0.0.1,IP:${SERVICES%.*}.1,DNS:kubernetes,\
-DNS:kubernetes.default,DNS:kubernetes.default.svc,DNS:kubernetes.default.svc.cluster.local"
+  certificate api-server /CN=kube-apiserver "IP:$API_SERVER,IP:127.0.0.1,IP:${SERVICES%.*}.1,\
+IP:$(address6 cp),IP:${SERVICES6%/*}1,DNS:kubernetes,DNS:kubernetes.default,\
+DNS:kubernetes.default.svc,DNS:kubernetes.default.svc.cluster.local"
   certificate to-kubelets /O=system:masters/CN=kube-apiserver-kubelet-client
   certificate admin /O=system:masters/CN=admin
   certificate controller-manager /CN=system:kube-controller-manager
   certificate scheduler /CN=system:kube-scheduler
   certificate proxy /CN=system:kube-proxy
   for node in "${NODES[@]}"; do
-    certificate "$node" "/O=system:nodes/CN=system:node:$node" "IP:$(address "$node"),DNS:$node"
+    certificate "$node" "/O=system:nodes/CN=system:node:$node" "IP:$(address "$node"),IP:$(address6 "$node"),DNS:$node"
   done
   for user in controller-manager scheduler proxy "${NODES[@]}"; do
     kubeconfig "$user" >"$certs/$user.kubeconfig"

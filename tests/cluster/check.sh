@@ -38,7 +38,10 @@ YAML
 SERVE='mkdir /tmp/srv; hostname >/tmp/srv/index.html; exec httpd -f -p 8080 -h /tmp/srv'
 
 in_pod() { kubectl -n "$space" exec "$1" -- "${@:2}"; }
-ip_of() { kubectl -n "$space" get pod "$1" -o jsonpath='{.status.podIP}'; }
+# The address of POD by IPv4, whether that is its first one or not; by IPv6.
+ip_of() { ips_of "$1" 'contains(":") | not'; }
+ip6_of() { ips_of "$1" 'contains(":")'; }
+ips_of() { kubectl -n "$space" get pod "$1" -o json | jq -r ".status.podIPs[].ip | select($2)"; }
 expect() { # WHAT FOUND EXPECTED
   [ "$2" = "$3" ] || fail "$1: found '$2', expected '$3'"
   say "$1"
@@ -59,7 +62,8 @@ for network in "${POD_NETWORKS[@]:1}"; do
   pod "$network-near" n1 "$network" "$SERVE"
   pod "$network-far" n3 "$network" "$SERVE"
 done
-kubectl -n "$space" expose pod near --port 80 --target-port 8080 --type NodePort >/dev/null
+kubectl -n "$space" expose pod near --port 80 --target-port 8080 --type NodePort \
+  --overrides '{"spec": {"ipFamilies": ["IPv4"]}}' >/dev/null
 kubectl -n "$space" wait --for=condition=Ready pod --all --timeout=60s >/dev/null
 
 get() { in_pod "$1" timeout 5 wget -q -O - "$2"; }
@@ -75,7 +79,8 @@ done
 
 if has_ipv6; then
   kubectl -n "$space" patch service near --patch '{"spec": {"ipFamilyPolicy": "RequireDualStack"}}' >/dev/null
-  ip6_of() { kubectl -n "$space" get pod "$1" -o jsonpath='{.status.podIPs[1].ip}'; }
+  expect "pods have the cluster's first family first" \
+    "$(kubectl -n "$space" get pod near -o jsonpath='{.status.podIP}')" "$(first "$(ip_of near)" "$(ip6_of near)")"
   reaches6() { get far "[$(service '{.spec.clusterIPs[1]}')]"; }
   wait_for "Service by IPv6" 20 /dev/null reaches6 || true
   expect "pod on n3 reaches pod on n1 by IPv6" "$(get far "[$(ip6_of near)]:8080")" near

@@ -5,7 +5,7 @@ start_api_server() {
   local certs=$STATE/certs
   daemon cp kube-apiserver "$kubernetes/kube-apiserver" \
     --etcd-servers=http://127.0.0.1:2379 \
-    --advertise-address="$API_SERVER" \
+    --advertise-address="$(first "$API_SERVER" "$(address6 cp)")" \
     --service-cluster-ip-range="$(both "$SERVICES" "$SERVICES6")" \
     --authorization-mode=Node,RBAC \
     --enable-admission-plugins=NodeRestriction \

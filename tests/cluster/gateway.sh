@@ -35,6 +35,8 @@ kind: Service
 metadata: {name: envoy, namespace: projectcontour}
 spec:
   type: LoadBalancer
+  # As its address and its Envoy's, whatever the cluster's first family is.
+  ipFamilies: [IPv4]
   ports:
   - {name: http, port: 80, targetPort: 8080}
   - {name: tls, port: 443, targetPort: 8443}

@@ -99,6 +99,8 @@ if ! made nginx "$key"; then
   into=$(new_root nginx)
   add "$into" "$unpacked/usr/sbin/nginx" /usr/sbin/nginx
   install -D -m 0644 "$cluster/images/nginx.conf" "$into/etc/nginx/nginx.conf"
+  # The kubelet looks whether it listens at the first address of its pod.
+  ! has_ipv6 || sed -i 's/listen 8080/listen [::]:8080 ipv6only=off/' "$into/etc/nginx/nginx.conf"
   mkdir -p "$into/srv/bytes"
   letters() { head -c "$1" /dev/zero | tr '\0' h; }
   letters 1024 >"$into/srv/index.html"

@@ -37,8 +37,24 @@ FABRIC6=fd68:199:
 SERVICES6=fd68:96::/112
 PODS6=fd68:244::/31
 has_ipv6() { [ -e /proc/sys/net/ipv6 ]; }
-# The first of them, and the second one behind a comma where there is IPv6.
-both() { if has_ipv6; then echo "$1,$2"; else echo "$1"; fi; }
+# Whether IPv6 is this cluster's first family: up.sh decides it.
+ipv6_first() { [ -e "$STATE/ipv6-first" ]; }
+# What there is of both families with a comma between them, that of the first family first: both IPV4 IPV6
+both() {
+  if ! has_ipv6; then
+    echo "$1"
+  elif ipv6_first; then
+    echo "$2,$1"
+  else
+    echo "$1,$2"
+  fi
+}
+# That of the first family alone: first IPV4 IPV6
+first() {
+  local all
+  all=$(both "$@")
+  echo "${all%%,*}"
+}
 
 # Whether this cluster has the RuntimeClass `gvisor`: up.sh decides it.
 has_gvisor() { [ -e "$STATE/gvisor" ]; }

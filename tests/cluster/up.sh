@@ -47,8 +47,17 @@ add_rest() {
 }
 
 need_root
+families=${HOPBENCH_CLUSTER_FAMILIES:-}
+case "$families" in
+"") ;;
+ipv4,ipv6 | ipv6,ipv4) has_ipv6 || fail "HOPBENCH_CLUSTER_FAMILIES: found $families, but this kernel has no IPv6" ;;
+*) fail "HOPBENCH_CLUSTER_FAMILIES: found '$families', expected ipv4,ipv6 or ipv6,ipv4" ;;
+esac
 lock
 if [ -e "$KUBECONFIG" ] && ready 2>/dev/null; then
+  there=$(both ipv4 ipv6)
+  [ "${families:-$there}" = "$there" ] ||
+    fail "found a cluster with the families $there: take that down first (make cluster-down)"
   # One that was not finished.
   [ -e "$STATE/whole" ] || add_rest
   say "already up"
@@ -76,6 +85,7 @@ chmod 0700 "$STATE"
 touch "$STATE/.hopbench-cluster"
 echo "$node_count" >"$STATE/nodes"
 [ -z "$gvisor" ] || touch "$STATE/gvisor"
+[ "$families" != ipv6,ipv4 ] || touch "$STATE/ipv6-first"
 make_certs
 kubeconfig admin >"$KUBECONFIG"
 # A place to mount on, which the machine may not have.

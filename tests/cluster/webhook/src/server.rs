@@ -1,7 +1,7 @@
 //! HTTPS: reviews at `/inject`, and `/ready`.
 
 use std::convert::Infallible;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -37,8 +37,13 @@ pub(crate) async fn serve(port: u16, certificate: &Path, key: &Path) -> anyhow::
         .with_single_cert(chain, key)
         .with_context(read)?;
     let acceptor = TlsAcceptor::from(Arc::new(config));
-    let listener =
-        TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).await.context("the port cannot be had")?;
+    // A machine without IPv6 has no wildcard for both families.
+    let listener = match TcpListener::bind((Ipv6Addr::UNSPECIFIED, port)).await {
+        Ok(listener) => listener,
+        Err(_) => TcpListener::bind((Ipv4Addr::UNSPECIFIED, port))
+            .await
+            .context("the port cannot be had")?,
+    };
     loop {
         let Ok((stream, _)) = listener.accept().await else { continue };
         tokio::spawn(converse(acceptor.clone(), stream));
