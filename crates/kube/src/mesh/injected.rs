@@ -3,6 +3,10 @@
 //!
 //! One pod serves every mode. The agent listens at a port for each mode. The annotations say which
 //! ports the sidecar takes on the way in, and which on the way out, as the rules of a lab do.
+//!
+//! A server program has one port. So its pods serve the modes with a sidecar at the server, or all
+//! others. Clients of a path with a program have pods of their own in the modes with a sidecar at
+//! the client. The sidecars in these pods take the program's port.
 
 mod linkerd;
 
@@ -55,7 +59,7 @@ pub(crate) fn sidecars(
     placement: &Placement,
 ) -> BTreeMap<PodId, Sidecar> {
     let of_pod = |pod: &PodId| {
-        let ports = Ports::of(placement, pod);
+        let ports = Ports::of(spec, placement, pod);
         let mut sidecar = match placement.sidecars.get(pod) {
             Some(variant) if provider == MeshProvider::Linkerd => linkerd::sidecar(&ports, variant),
             Some(variant) => istio(spec, &ports, variant.concurrency),

@@ -130,7 +130,8 @@ fn endpoints(built: &Built, ends: &Endpoints, ask: &Ask, address: Address<'_>) -
 
 /// The port at which a server's pod is entered: its sidecar's, or the server's own.
 pub(crate) fn entry(built: &Built, ends: &Endpoints, ask: &Ask, pod: &PodId) -> u16 {
-    if ends.names_mode() { ask.offer.exposed(ends.entered()) } else { built.own_port(pod) }
+    let names_mode = ends.names_mode(ask.program.as_deref());
+    if names_mode { ask.offer.exposed(ends.entered()) } else { built.own_port(pod) }
 }
 
 /// The address that stands for a path's servers: of its Service, or outside of the cluster.
@@ -138,7 +139,7 @@ pub(crate) fn outside(built: &Built, ends: &Endpoints, ask: &Ask) -> Result<Sock
     let path = &ends.path;
     let service = built.service(&path.name, ask.program.as_ref());
     let mut entry = service.and_then(|service| built.entries.get(&service.name)).cloned();
-    if (ends.entered().has_server() || ends.intercepted) && !ends.captured {
+    if ends.names_mode(ask.program.as_deref()) {
         entry = entry.and_then(|entry| entry.at(port_name(ask.offer)));
     }
     let own = entry.as_ref().and_then(|entry| entry.address);

@@ -12,19 +12,10 @@ pub(crate) fn unsupported(spec: &ClusterSpec, path: &Path, point: &Point) -> Opt
     if path.mesh.is_none() {
         return None;
     }
-    let (provider, job, program) = (spec.mesh.provider, &point.job, &point.server.program);
-    match provider {
-        MeshProvider::Istio | MeshProvider::Linkerd if !point.server.is_agent() => Some(format!(
-            "{program} has one port, which a sidecar of {} takes in all modes or in none: leave \
-             `server` out, so that the agent answers, or take `provider: envoy` or a mesh on the \
-             nodes",
-            provider.name()
-        )),
-        MeshProvider::Cilium if !job.shows_requests() && !job.bypasses_proxies() => {
-            Some("Cilium's proxy takes HTTP only, and none over TLS".to_owned())
-        }
-        _ => None,
-    }
+    let job = &point.job;
+    let is_hidden = !job.shows_requests() && !job.bypasses_proxies();
+    (spec.mesh.provider == MeshProvider::Cilium && is_hidden)
+        .then(|| "Cilium's proxy takes HTTP only, and none over TLS".to_owned())
 }
 
 /// The unmet needs of a path's proxies.
@@ -123,22 +114,15 @@ mod tests {
     }
 
     #[test]
-    fn injected_sidecars_take_no_server_program() {
-        let told = |provider, mesh: MeshMode, program: &str| {
+    fn every_mesh_takes_server_programs() {
+        for provider in MeshProvider::ALL {
             let mut spec = crate::plan::fixture::spec();
             spec.mesh.provider = provider;
-            let path = Path { mesh, ..fixture::path("p") };
-            unsupported(&spec, &path, &point("http", program))
-        };
-        for provider in MeshProvider::ALL {
-            let is_injected = matches!(provider, MeshProvider::Istio | MeshProvider::Linkerd);
-            let why = told(provider, MeshMode::Server, "nginx");
-            assert_eq!(why.is_some(), is_injected, "{provider:?}");
-            assert_eq!(told(provider, MeshMode::Server, "hopbench"), None);
-            assert_eq!(told(provider, MeshMode::None, "nginx"), None);
+            for mesh in MeshMode::ALL {
+                let path = Path { mesh, ..fixture::path("p") };
+                let why = unsupported(&spec, &path, &point("http", "nginx"));
+                assert_eq!(why, None, "{provider:?} {mesh}");
+            }
         }
-        let why = told(MeshProvider::Istio, MeshMode::Both, "nginx").unwrap();
-        assert!(why.starts_with("nginx has one port, which a sidecar of istio takes"), "{why}");
-        assert!(why.contains("`provider: envoy`"), "{why}");
     }
 }

@@ -19,6 +19,8 @@ use crate::plan::services::{HTTP2_AGENT, PathService};
 
 /// The word for HTTP/2 without TLS that gateways and meshes know.
 const H2C: &str = "kubernetes.io/h2c";
+/// The word for HTTP/1.1 that meshes know.
+const HTTP: &str = "http";
 /// The port for HTTP/2 of a Service that a gateway of the cluster leads to.
 const HTTP2_PORT: u16 = AGENT_PORT + 1;
 
@@ -33,7 +35,13 @@ pub(crate) fn service(run: &RunIdentity, wanted: &PathService, program_port: Opt
     };
     let mut ports = match program_port {
         _ if wanted.is_of_gateways => Vec::new(),
-        Some(program) => vec![port(PROGRAM, program, "TCP")],
+        Some(program) => {
+            let mut port = port(PROGRAM, program, "TCP");
+            if wanted.says_http {
+                port["appProtocol"] = HTTP.into();
+            }
+            vec![port]
+        }
         None => vec![port(AGENT, AGENT_PORT, "TCP")],
     };
     if *datagrams && program_port.is_none() {
@@ -141,32 +149,54 @@ impl ServiceEntry {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_port_says_the_version_of_http_in_the_words_of_kubernetes() {
+    fn wanted() -> PathService {
+        PathService {
+            name: "path0-in".into(),
+            path: "in".into(),
+            program: None,
+            via: Via::Gateway(String::new()),
+            affinity: Affinity::None,
+            family: None,
+            datagrams: false,
+            http2: false,
+            says_http: false,
+            has_tools: false,
+            is_of_gateways: false,
+            backends: Vec::new(),
+            sidecars: BTreeMap::new(),
+        }
+    }
+
+    /// The ports of the Service, for the agents or for a program on this port.
+    fn ports(wanted: &PathService, program_port: Option<u16>) -> Vec<Value> {
         let run = RunIdentity {
             name: "k2v9xq1bzr".into(),
             namespace: "run".into(),
             is_guest: false,
             owner: "uid".into(),
         };
+        service(&run, wanted, program_port)["spec"]["ports"].as_array().unwrap().clone()
+    }
+
+    #[test]
+    fn a_program_that_a_mesh_takes_says_that_it_speaks_http() {
+        let of = |says_http: bool| {
+            let program = Some("nginx".to_owned());
+            ports(&PathService { program, says_http, ..wanted() }, Some(8080))
+        };
+        let mut own =
+            json!({"name": "program", "port": 8080, "targetPort": "program", "protocol": "TCP"});
+        assert_eq!(of(false), std::slice::from_ref(&own));
+        own["appProtocol"] = "http".into();
+        assert_eq!(of(true), [own]);
+    }
+
+    #[test]
+    fn a_port_says_the_version_of_http_in_the_words_of_kubernetes() {
         let made = |http2: bool, sidecars: &[(&str, u16)]| -> Vec<Value> {
             let sidecars = sidecars.iter().map(|(name, port)| ((*name).to_owned(), *port));
-            let wanted = PathService {
-                name: "path0-in".into(),
-                path: "in".into(),
-                program: None,
-                via: Via::Gateway(String::new()),
-                affinity: Affinity::None,
-                family: None,
-                datagrams: false,
-                http2,
-                has_tools: false,
-                is_of_gateways: false,
-                backends: Vec::new(),
-                sidecars: sidecars.collect(),
-            };
-            let made = service(&run, &wanted, None);
-            made["spec"]["ports"].as_array().unwrap().clone()
+            let sidecars = sidecars.collect();
+            ports(&PathService { http2, sidecars, ..wanted() }, None)
         };
         let own = json!({"name": "agent", "port": 7474, "targetPort": "agent", "protocol": "TCP"});
         let http2 = json!({

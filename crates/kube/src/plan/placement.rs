@@ -24,6 +24,7 @@ fn of_mesh(provider: MeshProvider) -> Rules {
         programs_apart: true,
         connects: provider == MeshProvider::Envoy,
         captures_pods: provider.is_on_nodes(),
+        captures_programs: matches!(provider, MeshProvider::Istio | MeshProvider::Linkerd),
         policy_on_servers_node: true,
         // Those of others read it from the Service's port.
         versions_apart: true,

@@ -21,6 +21,9 @@ pub(crate) struct PathService {
     pub(crate) datagrams: bool,
     /// Whether a gateway of the cluster asks its agents over HTTP/2, at a port that says so.
     pub(crate) http2: bool,
+    /// Whether the port of its server program says that it takes HTTP, since a mesh takes all that
+    /// comes there.
+    pub(crate) says_http: bool,
     /// Whether it leads to the path's gateways, and not to its servers.
     pub(crate) is_of_gateways: bool,
     pub(crate) backends: Vec<PodId>,
@@ -49,6 +52,7 @@ pub(crate) fn services(spec: &ClusterSpec, placement: &Placement) -> Vec<PathSer
                 family: ends.path.family,
                 datagrams: false,
                 http2: false,
+                says_http: false,
                 is_of_gateways: true,
                 has_tools: false,
                 backends: ends.gateways.clone(),
@@ -65,6 +69,7 @@ pub(crate) fn services(spec: &ClusterSpec, placement: &Placement) -> Vec<PathSer
             family: ends.path.family,
             datagrams: ends.datagrams,
             http2: program.is_none() && is_asked_over_http2(spec, ends),
+            says_http: program.is_some() && ends.captured_programs && !ends.path.mesh.is_none(),
             is_of_gateways: false,
             has_tools: spec.peers.is_some() && ends.peers && program.is_none(),
             backends: backends.to_vec(),
@@ -77,7 +82,7 @@ pub(crate) fn services(spec: &ClusterSpec, placement: &Placement) -> Vec<PathSer
 /// Whether a gateway of the cluster leads to the agents of a path over HTTP/2. Where it leads to
 /// their sidecars, these have a port for it.
 fn is_asked_over_http2(spec: &ClusterSpec, ends: &Endpoints) -> bool {
-    let is_routed = gateways::of_path(spec, &ends.path).is_some() && !ends.names_mode();
+    let is_routed = gateways::of_path(spec, &ends.path).is_some() && !ends.names_mode(None);
     is_routed && ends.asks.iter().any(|ask| ask.offer.protocol == Protocol::Http2)
 }
 
@@ -106,7 +111,7 @@ fn taken(placement: &Placement, ends: &Endpoints) -> BTreeMap<String, u16> {
 }
 
 fn sidecars(ends: &Endpoints, program: Option<&str>) -> BTreeMap<String, u16> {
-    let is_asked = |ask: &&Ask| ends.names_mode() && ask.program.as_deref() == program;
+    let is_asked = |ask: &&Ask| ends.names_mode(program) && ask.program.as_deref() == program;
     let port = |ask: &Ask| (port_name(ask.offer).to_owned(), ask.offer.exposed(ends.entered()));
     ends.asks.iter().filter(is_asked).map(port).collect()
 }

@@ -81,16 +81,21 @@ fn destinations<'a>(built: &'a Built, service: &'a PathService) -> Vec<(Destinat
         .filter(|traffic| routing.takes(*traffic))
         .collect();
     let to = |traffic: Traffic| {
-        let (port, family) = (port(ends, entry, traffic)?, service.family);
+        let (port, family) = (port(ends, service, entry, traffic)?, service.family);
         Some((Destination { service: &service.name, port, traffic, family }, routing.clone()))
     };
     sent.into_iter().filter_map(to).collect()
 }
 
 /// The port of a Service at which the servers, or their sidecars, take this.
-fn port(ends: &Endpoints, entry: &ServiceEntry, traffic: Traffic) -> Option<u16> {
+fn port(
+    ends: &Endpoints,
+    service: &PathService,
+    entry: &ServiceEntry,
+    traffic: Traffic,
+) -> Option<u16> {
     let is_own = matches!(traffic, Traffic::Http | Traffic::Tls | Traffic::Tcp);
-    if is_own && !ends.names_mode() {
+    if is_own && !ends.names_mode(service.program.as_deref()) {
         return Some(entry.port);
     }
     let mut named = entry.ports.iter().filter(|(name, _)| name.starts_with(traffic.port()));

@@ -37,6 +37,8 @@ pub struct Endpoints {
     pub intercepted: bool,
     /// Whether its mesh takes all of a pod's traffic or none.
     pub captured: bool,
+    /// Whether its mesh takes all connections to a server program or none.
+    pub captured_programs: bool,
 }
 
 /// A kind of request through proxies.
@@ -77,17 +79,20 @@ impl Endpoints {
             _ => None,
         };
         let shared = later.clone().map_or(Group::Shared, Group::Variant);
-        let meshed = |takes: bool| {
-            if takes && rules.captures_pods { Group::Meshed(later.clone()) } else { shared.clone() }
+        let meshed = |takes: bool, has_program: bool| {
+            let is_whole = rules.captures_pods || rules.captures_programs && has_program;
+            if takes && is_whole { Group::Meshed(later.clone()) } else { shared.clone() }
         };
         // A Service translates to the same addresses and ports that a direct connection has. So one
         // connection would meet what the kernel remembers of the other (connection table,
         // TIME_WAIT) and wait for it. New connections a second fell to a tenth. The servers of a
         // Service belong to its path alone.
-        let alone = if has_service(&path.via) {
-            Group::Path(path.name.clone())
-        } else {
-            meshed(path.mesh.has_server())
+        let of_servers = |program: &Option<String>| {
+            if has_service(&path.via) {
+                Group::Path(path.name.clone())
+            } else {
+                meshed(path.mesh.has_server(), program.is_some())
+            }
         };
         // Those of a set of nodes go around.
         let pods =
@@ -105,16 +110,22 @@ impl Endpoints {
                 indices.zip(places.into_iter().cycle()).map(pod).collect::<Vec<_>>()
             };
         let connects = rules.connects && path.mesh.has_client();
-        let of_clients =
-            if connects { Group::Client(later.clone()) } else { meshed(path.mesh.has_client()) };
+        let asks_program = demand.programs.iter().any(Option::is_some);
+        let of_clients = if connects {
+            Group::Client(later.clone())
+        } else {
+            meshed(path.mesh.has_client(), asks_program)
+        };
         let clients = pods(&path.from, &of_clients, &None, 0, path.clients);
-        let servers = demand.programs.iter().flat_map(|program| {
-            let first = pods(&path.to, &alone, program, 0, path.backends);
+        let of_program = |program: &Option<String>| {
+            let group = of_servers(program);
+            let first = pods(&path.to, &group, program, 0, path.backends);
             match first.iter().any(|pod| clients.contains(pod)) {
-                true => pods(&path.to, &alone, program, path.clients, path.backends),
+                true => pods(&path.to, &group, program, path.clients, path.backends),
                 false => first,
             }
-        });
+        };
+        let servers: Vec<PodId> = demand.programs.iter().flat_map(of_program).collect();
         let gateways = match &path.via {
             Via::Gateway(node) if !node.is_empty() => gateways(path, node),
             _ => Vec::new(),
@@ -127,7 +138,7 @@ impl Endpoints {
             None
         };
         let mut all = Self {
-            servers: servers.collect(),
+            servers,
             clients,
             service: demand.service,
             gateways,
@@ -139,6 +150,7 @@ impl Endpoints {
             peers_ask_agents: demand.peers_ask_agents,
             intercepted: !rules.connects,
             captured: rules.captures_pods,
+            captured_programs: rules.captures_programs,
             path: path.clone(),
         };
         let ends = all.clients.iter_mut().chain(&mut all.servers);
@@ -212,11 +224,12 @@ impl Endpoints {
         self.path.via == Via::ClusterIp && self.path.mesh.has_client()
     }
 
-    /// Whether its servers are entered at a port that stands for a mode: it tells sidecars what to
-    /// take.
-    pub fn names_mode(&self) -> bool {
+    /// Whether its servers of this program, as in [`PodId::program`], are entered at a port that
+    /// stands for a mode: it tells sidecars what to take.
+    pub fn names_mode(&self, program: Option<&str>) -> bool {
         let mode = self.entered();
-        !self.captured && (mode.has_server() || self.intercepted && mode.has_client())
+        let is_whole = self.captured || self.captured_programs && program.is_some();
+        !is_whole && (mode.has_server() || self.intercepted && mode.has_client())
     }
 
     /// Whether its gateway is one that was there before the run.

@@ -158,6 +158,7 @@ mod tests {
         connects: true,
         policy_on_servers_node: true,
         captures_pods: false,
+        captures_programs: false,
         versions_apart: true,
     };
 
@@ -427,7 +428,44 @@ mod tests {
         assert_eq!(of("service"), ["bridge@a/mesh", "bridge@b/service"]);
         let in_mesh: Vec<String> = placement.sidecars.keys().map(PodId::to_string).collect();
         assert_eq!(in_mesh, ["bridge@a/mesh", "bridge@b/mesh"]);
-        assert!(placement.paths.values().all(|ends| !ends.names_mode()));
+        assert!(placement.paths.values().all(|ends| !ends.names_mode(None)));
+    }
+
+    #[test]
+    fn programs_that_a_mesh_takes_are_apart_and_so_are_their_clients() {
+        let path = |name: &str, via: Via, mesh: MeshMode| {
+            let variant = (!mesh.is_none()).then_some("plain");
+            meshed(name, "bridge", via, mesh, variant)
+        };
+        let paths = vec![
+            path("none", Via::Direct, MeshMode::None),
+            path("client", Via::Direct, MeshMode::Client),
+            path("server", Via::Direct, MeshMode::Server),
+            path("both", Via::Direct, MeshMode::Both),
+            path("service", Via::ClusterIp, MeshMode::Both),
+        ];
+        let rules = Rules { connects: false, captures_programs: true, ..CLUSTER };
+        let placed = |points: Vec<Point>| {
+            let plan = fixture::plan(paths.clone(), points);
+            Placement::of(&plan, rules)
+        };
+        let placement = placed(vec![point("rr", "hopbench"), point("http", "nginx")]);
+        let of = |name: &str| pods(&placement, name);
+        assert_eq!(of("none"), ["bridge@a", "bridge@b", "bridge@b:nginx"]);
+        assert_eq!(of("client"), ["bridge@a/mesh", "bridge@b", "bridge@b:nginx"]);
+        assert_eq!(of("server"), ["bridge@a", "bridge@b", "bridge@b/mesh:nginx"]);
+        assert_eq!(of("both"), ["bridge@a/mesh", "bridge@b", "bridge@b/mesh:nginx"]);
+        assert_eq!(of("service"), ["bridge@a/mesh", "bridge@b/service", "bridge@b/service:nginx"]);
+        let in_mesh: Vec<String> = placement.sidecars.keys().map(PodId::to_string).collect();
+        let expected = "bridge@a/mesh bridge@b bridge@b/service bridge@b/service:nginx \
+                        bridge@b/mesh:nginx";
+        assert_eq!(in_mesh.join(" "), expected);
+        for ends in placement.paths.values() {
+            assert_eq!(ends.names_mode(None), !ends.path.mesh.is_none(), "{}", ends.path.name);
+            assert!(!ends.names_mode(Some("nginx")), "{}", ends.path.name);
+        }
+        let of_agents = placed(vec![point("rr", "hopbench")]);
+        assert_eq!(pods(&of_agents, "both"), ["bridge@a", "bridge@b"], "one pod serves all modes");
     }
 
     /// A proxy must reach the service that it asks, whatever other paths there are.

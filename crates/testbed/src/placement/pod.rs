@@ -36,7 +36,8 @@ pub enum Group {
     Variant(String),
     /// The path of this name alone.
     Path(String),
-    /// Ends of a mesh that takes whole pods, of this variant; absent: of the first.
+    /// Ends of a mesh that takes whole pods or whole server programs, of this variant; absent: of
+    /// the first.
     Meshed(Option<String>),
     /// Clients that connect to their own sidecar, of this variant; absent: of the first.
     Client(Option<String>),

@@ -16,6 +16,10 @@ pub struct Rules {
     /// Whether the mesh takes all of a pod's traffic or none. Then the ends that a mode puts into
     /// the mesh have pods of their own.
     pub captures_pods: bool,
+    /// Whether the mesh takes all connections to a server program or none, since it has one port
+    /// for all modes. Then the program's pods that a mode puts into the mesh are apart. So are such
+    /// clients of a path with a program. It needs pods of the program's own.
+    pub captures_programs: bool,
     /// Whether the services that proxies ask stay on the servers' node if the servers have no pods.
     /// Otherwise they are on the clients' node then.
     pub policy_on_servers_node: bool,

@@ -12,6 +12,7 @@ use hopbench_testbed::placement::{AGENT_PORT, Ask, Placement, PodId};
 use serde_json::{Value, json};
 
 use super::node_mesh::{Counted, NodeMesh, PathPods};
+use crate::mesh::ports::of_program;
 use crate::observe::meters::exposition::samples;
 
 /// How it is found and read.
@@ -56,7 +57,8 @@ pub(crate) fn policies(spec: &ClusterSpec, placement: &Placement) -> Vec<Value> 
     let (mut inbound, mut outbound) = (BTreeSet::new(), BTreeSet::new());
     for ends in placement.paths.values() {
         let http = |ask: &&Ask| ask.offer.protocol.is_http();
-        let ports = ends.asks.iter().filter(http).map(|ask| port(spec, ask));
+        let port = |ask: &Ask| of_program(spec, ask).unwrap_or(AGENT_PORT);
+        let ports = ends.asks.iter().filter(http).map(port);
         let mode = ends.path.mesh;
         outbound.extend(ports.clone().filter(|_| mode.has_client()));
         inbound.extend(ports.filter(|_| mode.has_server()));
@@ -87,12 +89,6 @@ pub(crate) fn policies(spec: &ClusterSpec, placement: &Placement) -> Vec<Value> 
     ];
     let needed = all.iter().filter(|(.., http)| !http.is_empty());
     needed.map(|(name, chosen, way, peers, http)| policy(name, chosen, way, peers, http)).collect()
-}
-
-/// The port of the server that is asked.
-fn port(spec: &ClusterSpec, ask: &Ask) -> u16 {
-    let program = ask.program.as_ref().and_then(|program| spec.servers.get(program));
-    program.map_or(AGENT_PORT, |program| program.port)
 }
 
 /// `requests`: what the proxy of the node took, whoever sent it.
