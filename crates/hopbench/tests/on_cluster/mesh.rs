@@ -221,6 +221,64 @@ fn istio_s_labels_bring_sidecars_that_take_what_their_mode_says() {
     assert!(text.contains("NET_ADMIN for istio-init"), "{text}");
 }
 
+/// It has one port for all modes.
+#[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
+fn sidecars_of_istio_take_a_server_program_in_the_modes_that_name_them() {
+    let test = "istio-nginx";
+    let Some(ground) = ground(test) else { return };
+    if !ground.has_envoy(test) {
+        return;
+    }
+    let nginx = "{image: \"hopbench.test/nginx:1\", port: 8080, request: \"/bytes/{bytes}\"}";
+    let testbed = format!(
+        "{ANY_THREE}, mesh: {{provider: istio}}, servers: {{nginx: {nginx}}}, \
+         gateway: {{parent: projectcontour/contour}}"
+    );
+    // The agent answers on the same paths.
+    let rest = "rounds: 1\ntime: 500ms\npaths:\n  none: pod@a -> pod@b\n  \
+                client: pod@a -> pod@b mesh client\n  server: pod@a -> pod@b mesh server\n  \
+                both: pod@a -> pod@b mesh both\n  svc-none: pod@a -> pod@b via cluster-ip\n  \
+                svc-client: pod@a -> pod@b via cluster-ip mesh client\n  \
+                svc-server: pod@a -> pod@b via cluster-ip mesh server\n  \
+                svc-both: pod@a -> pod@b via cluster-ip mesh both\n  \
+                np: pod@a -> pod@b via node-port@c mesh server\n  \
+                gw: pod@a -> pod@b via gateway mesh server\nworkloads:\n  \
+                nginx: {http: {connections: 2, server: nginx, response: 1KiB}}\n  \
+                agent: {http: {connections: 2}}\n";
+    let records = ground.measured(test, &testbed, rest);
+    let wanted: [(&str, &[&str]); 10] = [
+        ("none", &[]),
+        ("client", CLIENT),
+        ("server", SERVER),
+        ("both", BOTH),
+        ("svc-none", &[]),
+        ("svc-client", CLIENT),
+        ("svc-server", SERVER),
+        ("svc-both", BOTH),
+        ("np", SERVER),
+        // The cluster's own, whose evidence is not that it counted.
+        ("gw", &["gateway", "server-sidecar"]),
+    ];
+    assert_all(&records, &wanted.into(), 2);
+    for record in &records {
+        let what = format!("{} {}", record.path, record.workload);
+        let mut led = record.proof.iter().filter(|proof| proof.hop == "client");
+        let is_own = led.any(|proof| proof.evidence.ends_with(":8080"));
+        let is_entered_elsewhere = ["np", "gw"].contains(&record.path.as_str());
+        let wanted = record.workload == "nginx" && !is_entered_elsewhere;
+        assert_eq!(is_own, wanted, "{what}: {:#?}", record.proof);
+    }
+    let facts = ground.run_file().testbed;
+    let pods =
+        [("pod@a", false), ("pod@a/mesh", true), ("pod@b:nginx", false), ("pod@b/mesh:nginx", true)];
+    for (pod, has_sidecar) in pods {
+        assert!(facts.contains_key(&format!("pod {pod} node")), "{pod}: {facts:#?}");
+        let proxy = facts.get(&format!("pod {pod} proxy"));
+        assert_eq!(proxy.is_some(), has_sidecar, "{pod}: {proxy:?}");
+    }
+}
+
 /// The settings of the test cluster for any scenario.
 fn own_testbed() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cluster/testbed.yaml")

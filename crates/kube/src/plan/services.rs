@@ -137,10 +137,10 @@ pub(crate) fn behind(services: &[PathService]) -> BTreeMap<&PodId, BTreeSet<Stri
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::{GatewaySpec, MeshMode, ParentGateway, Path, Variant};
+    use hopbench_model::{GatewaySpec, MeshMode, MeshProvider, ParentGateway, Path, Variant};
 
     use super::*;
-    use crate::plan::fixture::{path, plan, point, spec};
+    use crate::plan::fixture::{path, plan, plan_on, point, spec, with_nginx};
     use crate::plan::placement::placement;
 
     #[test]
@@ -182,6 +182,24 @@ mod tests {
         assert!(!services[0].http2, "nothing is asked over HTTP/2");
         assert_eq!(services.len(), 1);
         assert_eq!((services[0].name.as_str(), services[0].backends.len()), ("path0-in", 1));
+    }
+
+    #[test]
+    fn a_program_has_no_port_beside_its_own_where_a_mesh_takes_all_of_it() {
+        let of = |provider: MeshProvider, mesh: MeshMode| {
+            let spec = with_nginx(provider);
+            let variant = (!mesh.is_none()).then(Variant::plain);
+            let path = Path { mesh, variant, ..path("p", "pod@a", "pod@b", Via::ClusterIp) };
+            let plan = plan_on(&spec, vec![path], vec![point("http", "nginx")]);
+            let service = services(&spec, &placement(&plan)).remove(0);
+            (service.says_http, service.sidecars.into_values().collect::<Vec<_>>())
+        };
+        for provider in [MeshProvider::Istio, MeshProvider::Linkerd] {
+            assert_eq!(of(provider, MeshMode::None), (false, vec![]));
+            assert_eq!(of(provider, MeshMode::Both), (true, vec![]));
+        }
+        assert_eq!(of(MeshProvider::Envoy, MeshMode::Both), (false, vec![17_022]));
+        assert_eq!(of(MeshProvider::IstioAmbient, MeshMode::Both), (false, vec![]));
     }
 
     #[test]

@@ -125,10 +125,10 @@ pub(super) fn is_said_by_others(ends: &Endpoints) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::{IpFamily, MeshMode, Path, Plan, Variant};
+    use hopbench_model::{IpFamily, MeshMode, MeshProvider, Path, Plan, Variant};
 
     use super::*;
-    use crate::plan::fixture::{path, plan, point};
+    use crate::plan::fixture::{path, plan, plan_on, point, with_nginx};
     use crate::provision::built::fixture::{built, built_with, named};
 
     fn planned(family: Option<IpFamily>, via: Via, mesh: MeshMode) -> Plan {
@@ -185,6 +185,27 @@ mod tests {
                 assert_eq!(told(&built), Ok(format!("[{address}]:{port}")));
             }
         }
+    }
+
+    #[tokio::test]
+    async fn an_injected_sidecar_takes_a_program_at_its_own_port_and_an_agent_at_that_of_a_mode() {
+        let points = [point("http", "nginx"), point("rr", "hopbench")];
+        let at = |via: Via, mesh: MeshMode| {
+            let variant = Some(Variant::plain());
+            let path = Path { mesh, variant, ..path("p", "pod@a", "pod@b", via) };
+            let spec = with_nginx(MeshProvider::Istio);
+            let built = built(&plan_on(&spec, vec![path], points.to_vec()));
+            let ends = &built.placement.paths["p"];
+            [0, 1].map(|point: usize| target_of(&built, ends, &points[point]).unwrap().port())
+        };
+        for via in [Via::Direct, Via::ClusterIp] {
+            for (mesh, port) in
+                [(MeshMode::Server, 17_000), (MeshMode::Client, 17_001), (MeshMode::Both, 17_002)]
+            {
+                assert_eq!(at(via.clone(), mesh), [8080, port], "{via} {mesh}");
+            }
+        }
+        assert_eq!(at(Via::NodePort("c".into()), MeshMode::Server), [30_000, 31_000]);
     }
 
     #[tokio::test]

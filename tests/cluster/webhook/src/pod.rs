@@ -22,8 +22,8 @@ pub(crate) enum Speaks {
 /// The TCP ports of a pod's containers, with what they carry.
 ///
 /// Istio takes that from the Services before a pod. A pod does not know them, so that here its own
-/// names of the ports say it by the same words. Failing these, hopbench's own ports do. What is
-/// left is bytes.
+/// names of the ports say it by the same words. Failing these, hopbench's own ports do. So does the
+/// name that it gives to the port of a server program. What is left is bytes.
 pub(crate) fn ports(pod: &Value) -> BTreeMap<u16, Speaks> {
     let containers = pod["spec"]["containers"].as_array().into_iter().flatten();
     let ports =
@@ -38,7 +38,8 @@ fn port(port: &Value) -> Option<(u16, Speaks)> {
     let number = u16::try_from(port["containerPort"].as_u64()?).ok()?;
     let name = port["name"].as_str().unwrap_or_default();
     let speaks = match name.split('-').next() {
-        Some("http") => Speaks::Http1,
+        // In the Service of a program in a mesh, `appProtocol` says it.
+        Some("http" | "program") => Speaks::Http1,
         Some("http2" | "grpc") => Speaks::Http2,
         Some("tcp") => Speaks::Tcp,
         _ => known(number),
@@ -74,13 +75,16 @@ mod tests {
         ]});
         let second =
             json!({"ports": [{"containerPort": 83}, {"name": "httpish", "containerPort": 84}]});
-        let found = ports(&json!({"spec": {"containers": [first, second, {"name": "none"}]}}));
+        let third = json!({"ports": [{"name": "program", "containerPort": 85}]});
+        let containers = [first, second, third, json!({"name": "none"})];
+        let found = ports(&json!({"spec": {"containers": containers}}));
         let expected = [
             (80, Speaks::Http1),
             (81, Speaks::Tcp),
             (82, Speaks::Http2),
             (83, Speaks::Tcp),
             (84, Speaks::Tcp),
+            (85, Speaks::Http1),
         ];
         assert_eq!(found, expected.into());
     }

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::super::needs::missing;
 use super::sidecars;
 use crate::objects::sidecar::Sidecar;
-use crate::plan::fixture::{path, plan, point, spec};
+use crate::plan::fixture::{path, plan, plan_on, point, spec, with_nginx};
 use crate::plan::placement::placement;
 use crate::plan::services::services;
 
@@ -196,6 +196,63 @@ fn http2_has_ports_of_its_own_that_say_so() {
     assert_eq!(server.annotations[inbound], "17012,17032");
     let services = services(&spec, &placement);
     assert_eq!(services[0].sidecars["http2-agent"], 17_032);
+}
+
+/// The annotations that list ports on the way in, and on the way out.
+const TAKEN_BY_ISTIO: [&str; 2] = [
+    "traffic.sidecar.istio.io/includeInboundPorts",
+    "traffic.sidecar.istio.io/includeOutboundPorts",
+];
+const SKIPPED_BY_LINKERD: [&str; 2] =
+    ["config.linkerd.io/skip-inbound-ports", "config.linkerd.io/skip-outbound-ports"];
+
+/// The pods of a plan that get something, with the ports in two annotations.
+fn listed(spec: &ClusterSpec, plan: &Plan, annotations: [&str; 2]) -> Vec<String> {
+    let pods = sidecars(spec, &placement(plan)).into_iter();
+    let of_pod = pods.map(|(pod, parts)| {
+        assert!(!parts.also.contains_key(&8080), "{pod}: the agent would take the program's port");
+        let [inbound, outbound] = annotations
+            .map(|name| parts.annotations.get(name).cloned().unwrap_or_else(|| "-".to_owned()));
+        format!("{pod} in [{inbound}] out [{outbound}]")
+    });
+    of_pod.collect()
+}
+
+/// It has one port for all modes.
+#[test]
+fn a_server_program_and_its_clients_are_in_the_mesh_or_not() {
+    let of = |provider, annotations| {
+        let spec = with_nginx(provider);
+        let plan = plan_on(&spec, modes(), vec![point("http", "nginx")]);
+        listed(&spec, &plan, annotations)
+    };
+    let taken = [
+        "pod@a/mesh in [] out [8080]",
+        "pod@b/svc:nginx in [8080] out []",
+        "pod@b/mesh:nginx in [8080] out []",
+    ];
+    assert_eq!(of(MeshProvider::Istio, TAKEN_BY_ISTIO), taken);
+    let skipped = ["pod@a/mesh", "pod@b/svc:nginx", "pod@b/mesh:nginx"];
+    let skipped = skipped.map(|pod| format!("{pod} in [7474] out [7474]"));
+    assert_eq!(of(MeshProvider::Linkerd, SKIPPED_BY_LINKERD), skipped);
+}
+
+#[test]
+fn a_program_of_a_path_without_a_sidecar_is_left_alone() {
+    let of = |provider, annotations| {
+        let spec = with_nginx(provider);
+        let path = |mode: MeshMode| meshed(mode.name(), Via::Direct, mode, Variant::plain());
+        let paths = vec![path(MeshMode::None), path(MeshMode::Client)];
+        let points = vec![point("http", "nginx"), point("rr", "hopbench")];
+        let mut plan = plan_on(&spec, paths, points);
+        // The program answers on the first path, and the agent on the other one.
+        plan.cells.retain(|cell| cell.path == cell.point);
+        listed(&spec, &plan, annotations)
+    };
+    let istio = ["pod@a in [] out [17001]", "pod@b in [-] out [-]"];
+    assert_eq!(of(MeshProvider::Istio, TAKEN_BY_ISTIO), istio);
+    let linkerd = ["pod@a in [7474] out [7474,8080]", "pod@b in [-] out [-]"];
+    assert_eq!(of(MeshProvider::Linkerd, SKIPPED_BY_LINKERD), linkerd);
 }
 
 #[test]

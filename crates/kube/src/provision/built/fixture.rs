@@ -59,7 +59,11 @@ pub(crate) fn built_with(plan: &Plan, families: &[IpFamily]) -> Built {
         beyond: BTreeMap::new(),
         names: names::pods(&placement.pods),
         templates: BTreeMap::new(),
-        entries: services.iter().zip(1..).map(|(one, at)| entry(one, at, families)).collect(),
+        entries: services
+            .iter()
+            .zip(1..)
+            .map(|(one, at)| entry(&spec, one, at, families))
+            .collect(),
         services,
         endpoints: BTreeMap::new(),
         pods: placement
@@ -120,13 +124,19 @@ fn pod(at: u8, families: &[IpFamily]) -> Pod {
 
 /// What the API server makes of a Service: an address of the family that it asks for, or else of
 /// the first one.
-fn entry(service: &PathService, at: u8, families: &[IpFamily]) -> (String, ServiceEntry) {
+fn entry(
+    spec: &ClusterSpec,
+    service: &PathService,
+    at: u8,
+    families: &[IpFamily],
+) -> (String, ServiceEntry) {
     let family = service.family.unwrap_or(families[0]);
     let address = address(family, ("10.96.0", "fd00:96"), at);
     let ports = service.sidecars.iter().map(|(name, port)| (name.clone(), (*port, port + 14_000)));
+    let program = service.program.as_ref().and_then(|program| spec.servers.get(program));
     let entry = ServiceEntry {
         address: Some(address.parse().unwrap()),
-        port: 7474,
+        port: program.map_or(7474, |program| program.port),
         node_port: 30_000,
         ports: ports.collect(),
         ..ServiceEntry::default()
