@@ -7,7 +7,8 @@
 //! ```
 //!
 //! One pod serves all modes of one variant. So two modes differ in their proxies and in nothing
-//! else. Parts that would disturb others have pods of their own.
+//! else. Parts that would disturb others have pods of their own. So have ends whose port does not
+//! tell the mode, if a mesh takes their traffic.
 
 mod endpoints;
 mod mesh_processes;

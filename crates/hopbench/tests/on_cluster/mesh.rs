@@ -270,9 +270,8 @@ fn sidecars_of_istio_take_a_server_program_in_the_modes_that_name_them() {
         assert_eq!(is_own, wanted, "{what}: {:#?}", record.proof);
     }
     let facts = ground.run_file().testbed;
-    let pods =
-        [("pod@a", false), ("pod@a/mesh", true), ("pod@b:nginx", false), ("pod@b/mesh:nginx", true)];
-    for (pod, has_sidecar) in pods {
+    let ends = ["pod@a", "pod@a/mesh", "pod@b:nginx", "pod@b/mesh:nginx"];
+    for (pod, has_sidecar) in ends.into_iter().zip([false, true, false, true]) {
         assert!(facts.contains_key(&format!("pod {pod} node")), "{pod}: {facts:#?}");
         let proxy = facts.get(&format!("pod {pod} proxy"));
         assert_eq!(proxy.is_some(), has_sidecar, "{pod}: {proxy:?}");

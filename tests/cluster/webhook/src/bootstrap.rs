@@ -2,12 +2,12 @@
 //!
 //! ```text
 //!   15006 inbound   declared ports by what they carry; others: bytes  ─► where it was meant to go
-//!   15001 outbound  hopbench's ports by what they carry;
-//!                   others: HTTP if it begins like that, else bytes   ─► the same
+//!   15001 outbound  hopbench's ports by what they carry; others that are listed: HTTP;
+//!                   the rest: HTTP if it begins like that, else bytes ─► the same
 //!   15021 /healthz/ready, 15090 /stats/prometheus                     ─► admin, 127.0.0.1:15000
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
 use hopbench_mesh::{
@@ -27,18 +27,27 @@ pub(crate) const METRICS: u16 = 15_090;
 const ANY_BYTES: &str = "any-tcp";
 const ANY_HTTP: &str = "any-http";
 
-/// The arguments of Envoy in a pod with these ports.
-pub(crate) fn arguments(ports: &BTreeMap<u16, Speaks>, concurrency: u32) -> Vec<String> {
-    let proxy = proxy(ports, concurrency);
+/// The arguments of Envoy in a pod with these ports. Connections to the ports `listed` are taken on
+/// their way out, whatever the address.
+pub(crate) fn arguments(
+    ports: &BTreeMap<u16, Speaks>,
+    listed: &BTreeSet<u16>,
+    concurrency: u32,
+) -> Vec<String> {
+    let proxy = proxy(ports, listed, concurrency);
     let mut arguments = proxy.arguments();
     arguments.extend(["--config-yaml".to_owned(), bootstrap(&proxy).to_string()]);
     arguments
 }
 
-fn proxy(ports: &BTreeMap<u16, Speaks>, concurrency: u32) -> ProxySpec {
+fn proxy(ports: &BTreeMap<u16, Speaks>, listed: &BTreeSet<u16>, concurrency: u32) -> ProxySpec {
     let inbound = ports.iter().map(|(port, speaks)| route("in", *port, *speaks));
-    let outbound = exposed().filter(|one| one.mode.has_client());
-    let outbound = outbound.map(|one| route("out", one.port(), known(one.port())));
+    // hopbench lists its own ports, and those of its server programs.
+    let mut outbound: BTreeMap<u16, Speaks> =
+        listed.iter().map(|port| (*port, Speaks::Http1)).collect();
+    let own = exposed().filter(|one| one.mode.has_client());
+    outbound.extend(own.map(|one| (one.port(), known(one.port()))));
+    let outbound = outbound.into_iter().map(|(port, speaks)| route("out", port, speaks));
     let any_bytes = |port: u16| ProxyRoute {
         name: format!("{ANY_BYTES}-{port}"),
         ..route("", port, Speaks::Tcp)
@@ -204,13 +213,15 @@ mod tests {
 
     use super::*;
 
+    const LISTED: [u16; 2] = [8080, 17_001];
+
     fn some_ports() -> BTreeMap<u16, Speaks> {
         [(8080, Speaks::Http1), (8081, Speaks::Tcp), (8082, Speaks::Http2), (17000, Speaks::Tcp)]
             .into()
     }
 
     fn made() -> Value {
-        bootstrap(&proxy(&some_ports(), 2))
+        bootstrap(&proxy(&some_ports(), &LISTED.into(), 2))
     }
 
     fn listener<'a>(bootstrap: &'a Value, name: &str) -> &'a Value {
@@ -259,6 +270,14 @@ mod tests {
     }
 
     #[test]
+    fn listed_ports_carry_http_unless_they_are_hopbench_s_own() {
+        let bootstrap = made();
+        let chains = listener(&bootstrap, "outbound")["filter_chains"].as_array().unwrap();
+        let names: Vec<&str> = chains.iter().map(|chain| chain["name"].as_str().unwrap()).collect();
+        assert_eq!(names[..2], ["out-http-8080", "out-tcp-17001"]);
+    }
+
+    #[test]
     fn nothing_is_encrypted_and_nothing_marked() {
         let text = made().to_string();
         assert!(
@@ -277,7 +296,7 @@ mod tests {
             let _ = writeln!(std::io::stdout(), "\nSKIP envoy_takes_it: there is no envoy");
             return;
         };
-        let arguments = arguments(&some_ports(), 2);
+        let arguments = arguments(&some_ports(), &LISTED.into(), 2);
         let said =
             Command::new(envoy).args(["--mode", "validate"]).args(&arguments).output().unwrap();
         assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));

@@ -17,7 +17,8 @@ pub(crate) fn patch(pod: &Value) -> Result<Option<Value>, String> {
         return Ok(None);
     }
     let wishes = Wishes::of(&annotations)?;
-    let proxy = proxy(&bootstrap::arguments(&pod::ports(pod), wishes.concurrency), &wishes);
+    let arguments = bootstrap::arguments(&pod::ports(pod), &wishes.outbound, wishes.concurrency);
+    let proxy = proxy(&arguments, &wishes);
     let list = |name: &str| pod["spec"][name].as_array().cloned().unwrap_or_default();
     let (mut first, mut containers) = (list("initContainers"), list("containers"));
     let application = containers
