@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hopbench_model::{
-    ClusterNode, ClusterSpec, Job, MeshProvider, MeshSpec, Path, Place, Plan, Point, ServerImage,
-    ServerSpec, TestbedSpec, Timing, Via, fixture,
+    ClusterNode, ClusterSpec, Job, MeshProvider, MeshSpec, Path, Place, Plan, Point, ServerSpec,
+    TestbedSpec, Timing, Via, fixture,
 };
 
 /// `bridge+runsc@a`.
@@ -29,13 +29,13 @@ pub(crate) fn point(workload: &str, program: &str) -> Point {
 
 /// Every point on every path.
 pub(crate) fn plan(paths: Vec<Path>, points: Vec<Point>) -> Plan {
-    Plan { testbed: TestbedSpec::Kubernetes(Box::new(spec())), ..fixture::plan(paths, points) }
+    plan_on(&spec(), paths, points)
 }
 
 /// The same on this cluster.
 pub(crate) fn plan_on(spec: &ClusterSpec, paths: Vec<Path>, points: Vec<Point>) -> Plan {
     let testbed = TestbedSpec::Kubernetes(Box::new(spec.clone()));
-    Plan { testbed, ..plan(paths, points) }
+    Plan { testbed, ..fixture::plan(paths, points) }
 }
 
 pub(crate) fn spec() -> ClusterSpec {
@@ -72,19 +72,4 @@ pub(crate) fn spec() -> ClusterSpec {
         start_timeout_ns: 60_000_000_000,
         allow_commands: false,
     }
-}
-
-/// A cluster with a mesh of this provider, and nginx on port 8080.
-pub(crate) fn with_nginx(provider: MeshProvider) -> ClusterSpec {
-    let mut spec = spec();
-    spec.mesh.provider = provider;
-    let nginx = ServerImage {
-        image: "nginx:1".into(),
-        port: 8080,
-        cpu_millis: None,
-        args: Vec::new(),
-        request: None,
-    };
-    spec.servers.insert("nginx".into(), nginx);
-    spec
 }

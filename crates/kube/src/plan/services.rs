@@ -140,8 +140,9 @@ mod tests {
     use hopbench_model::{GatewaySpec, MeshMode, MeshProvider, ParentGateway, Path, Variant};
 
     use super::*;
-    use crate::plan::fixture::{path, plan, plan_on, point, spec, with_nginx};
+    use crate::plan::fixture::{path, plan, plan_on, point, spec};
     use crate::plan::placement::placement;
+    use crate::provision::built::fixture::with_nginx;
 
     #[test]
     fn each_path_with_a_service_has_one_for_each_who_answers() {

@@ -128,8 +128,8 @@ mod tests {
     use hopbench_model::{IpFamily, MeshMode, MeshProvider, Path, Plan, Variant};
 
     use super::*;
-    use crate::plan::fixture::{path, plan, plan_on, point, with_nginx};
-    use crate::provision::built::fixture::{built, built_with, named};
+    use crate::plan::fixture::{path, plan, plan_on, point};
+    use crate::provision::built::fixture::{built, built_with, named, with_nginx};
 
     fn planned(family: Option<IpFamily>, via: Via, mesh: MeshMode) -> Plan {
         let variant = Some(Variant::plain());

@@ -12,9 +12,10 @@ use serde_json::json;
 use super::super::needs::missing;
 use super::sidecars;
 use crate::objects::sidecar::Sidecar;
-use crate::plan::fixture::{path, plan, plan_on, point, spec, with_nginx};
+use crate::plan::fixture::{path, plan, plan_on, point, spec};
 use crate::plan::placement::placement;
 use crate::plan::services::services;
+use crate::provision::built::fixture::with_nginx;
 
 fn meshed(name: &str, via: Via, mesh: MeshMode, variant: Variant) -> Path {
     let variant = (!mesh.is_none() || matches!(via, Via::Gateway(_))).then_some(variant);

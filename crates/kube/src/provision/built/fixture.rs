@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use hopbench_control::conductor::Conductor;
-use hopbench_model::{ClusterSpec, IpFamily, Plan, TestbedSpec};
+use hopbench_model::{ClusterSpec, IpFamily, MeshProvider, Plan, ServerImage, TestbedSpec};
 use hopbench_testbed::placement::PodId;
 use http::{Request, Response};
 use k8s_openapi::api::core::v1::Pod;
@@ -24,6 +24,21 @@ use crate::plan::placement::placement;
 use crate::plan::services::{PathService, services};
 use crate::provision::mesh_state::MeshState;
 use crate::provision::pods::Pods;
+
+/// A cluster with a mesh of this provider, and nginx on port 8080.
+pub(crate) fn with_nginx(provider: MeshProvider) -> ClusterSpec {
+    let mut spec = crate::plan::fixture::spec();
+    spec.mesh.provider = provider;
+    let nginx = ServerImage {
+        image: "nginx:1".into(),
+        port: 8080,
+        cpu_millis: None,
+        args: Vec::new(),
+        request: None,
+    };
+    spec.servers.insert("nginx".into(), nginx);
+    spec
+}
 
 /// The state of a run of this plan in a cluster with both families. Its API server answers nothing.
 /// It needs a runtime.
