@@ -68,12 +68,7 @@ pub struct TrialResult {
     pub conductor_cpu_ns: Nanos,
 }
 
-/// Time between the order to start and the start of load, for the order to arrive.
-const HEAD_START: Nanos = 3_000_000;
-/// The same over networks, where an order may take much longer than the fastest round trip said:
-/// who gets it late begins late.
-const HEAD_START_REMOTE: Nanos = 50_000_000;
-/// What each end more adds to that.
+/// What each end adds to the time between the orders to start and the start of load, ns.
 const HEAD_START_EACH: Nanos = 200_000;
 
 /// Runs one trial between `ends`, each of whose clients does `job` and connects to `target`;
@@ -127,9 +122,8 @@ pub fn conduct(
         made_ready = trial.make_ready(prepare, patience, watcher);
     }
     let mut limited = made_ready?;
-    let head_start = if trial.crosses_networks() { HEAD_START_REMOTE } else { HEAD_START };
     let window_start = clock::now()
-        + head_start
+        + trial.head_start()
         + all * HEAD_START_EACH
         + 2 * trial.slowest_round_trip()
         + timing.warmup_ns;
@@ -138,6 +132,10 @@ pub fn conduct(
     let started =
         clock::wall() + std::time::Duration::from_nanos(window_start.saturating_sub(clock::now()));
     let (mut endings, mut seen) = trial.follow(&timing, window_start, proxies, watcher)?;
+    let late = |(_, ending): &(Role, Ending)| ending.report.as_ref().map(|r| r.start_late_ns);
+    for (agent, ending) in ends.clients.iter_mut().chain(&mut ends.servers).zip(&endings) {
+        late(ending).into_iter().for_each(|late_ns| agent.learn(late_ns));
+    }
     beside::take(watch, &mut endings, &mut seen.proxies);
     let is_whole = |(_, ending): &(Role, Ending)| {
         ending.fault.is_none()

@@ -32,6 +32,9 @@ pub struct AgentConnection {
     /// The shortest round trip seen while the clocks were compared, ns; the offset is wrong by at
     /// most half.
     pub round_trip_ns: Nanos,
+    /// Time between an order to start and the start of load, ns: so long that the orders before
+    /// came in time.
+    pub(crate) head_start_ns: Nanos,
     pinged: Nanos,
     heard: Nanos,
     /// When the clocks were compared last.
@@ -52,6 +55,16 @@ const FRESH: Nanos = 2 * SECOND;
 /// An agent that has not even answered pings for so long hangs. Twice the agent's own patience with
 /// the conductor: an agent that reads all its meters on a busy machine is slow, not gone.
 const DEAF: Nanos = 2 * SILENCE_LIMIT;
+
+/// Time for an order to start to arrive on one machine, ns.
+const HEAD_START: Nanos = SECOND * 3 / 1000;
+/// The same over a network, at first. An order may take much longer than the fastest round trip
+/// said, and who gets it late begins late.
+const FIRST_HEAD_START_REMOTE: Nanos = SECOND * 50 / 1000;
+/// It becomes no shorter and no longer than this.
+const HEAD_STARTS_REMOTE: std::ops::RangeInclusive<Nanos> = SECOND / 100..=SECOND / 5;
+/// An agent that began later than this had its order too late.
+const LATE: Nanos = SECOND / 1000;
 
 /// So many messages that mean nothing are taken at a time: an agent that sends nothing else must
 /// not hold the conductor.
@@ -133,6 +146,7 @@ impl AgentConnection {
             sandbox: Vec::new(),
             is_here: shares,
             round_trip_ns: 0,
+            head_start_ns: HEAD_START,
             pinged: now,
             heard: now,
             compared: now,
@@ -140,6 +154,9 @@ impl AgentConnection {
             broken: None,
             who,
         };
+        if agent.is_remote() {
+            agent.head_start_ns = FIRST_HEAD_START_REMOTE;
+        }
         if !shares || agent.is_remote() {
             agent.compare_clocks()?;
         }
@@ -192,6 +209,16 @@ impl AgentConnection {
     /// By how much at most the agent's clock was taken wrongly, ns.
     pub(crate) fn clock_error_ns(&self) -> Nanos {
         if self.shares_ours { 0 } else { self.round_trip_ns / 2 }
+    }
+
+    /// Learns from how late its load began, ns: the next order over a network comes a little closer
+    /// to the start, or much earlier if this one was late.
+    pub(crate) fn learn(&mut self, late_ns: Nanos) {
+        if self.is_remote() {
+            let next =
+                if late_ns > LATE { 2 * self.head_start_ns } else { self.head_start_ns * 7 / 8 };
+            self.head_start_ns = next.clamp(*HEAD_STARTS_REMOTE.start(), *HEAD_STARTS_REMOTE.end());
+        }
     }
 
     /// Whether the session crosses a network, which can lose the agent without a word; the agent

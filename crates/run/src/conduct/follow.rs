@@ -74,9 +74,10 @@ impl<'e> Conductor<'e> {
         }
     }
 
-    /// Whether any session does.
-    pub(super) fn crosses_networks(&self) -> bool {
-        self.ends.clients.iter().chain(&self.ends.servers).any(AgentConnection::is_remote)
+    /// Time for the orders to start to arrive, ns.
+    pub(super) fn head_start(&self) -> Nanos {
+        let agents = self.ends.clients.iter().chain(&self.ends.servers);
+        agents.map(|agent| agent.head_start_ns).max().unwrap_or(0)
     }
 
     pub(super) fn slowest_round_trip(&self) -> Nanos {
