@@ -175,6 +175,9 @@ impl ActiveTrial {
                 Some(shared.flow_router.expect(job.connections, kind.is_http())),
                 registration::open(shared, workload, &context, prepare, &flow_limit),
             ),
+            Role::Observer => {
+                (None, registration::open(shared, workload, &context, prepare, &flow_limit))
+            }
         };
         // Of several workers some may run where the others could not be started.
         let (workers, registration) = started.inspect_err(|_| window.stop())?;
@@ -296,7 +299,7 @@ impl ActiveTrial {
             }
             Phase::Draining | Phase::Resting => {}
         }
-        if self.role == Role::Server {
+        if self.role != Role::Client {
             (self.closing_until, self.finished_at) = (Some(now + self.patience), now);
             // Only a client that came to the end of the window by itself has certainly sent
             // everything.
@@ -363,7 +366,7 @@ impl ActiveTrial {
         match self.phase {
             // Finished before it was started: `Ready` must not be said any more.
             Phase::Opening | Phase::Ready if self.window.stopped() => Some(self.conclude()),
-            Phase::Opening if self.role == Role::Server || workers.ready() => {
+            Phase::Opening if self.role != Role::Client || workers.ready() => {
                 self.phase = Phase::Ready;
                 Some(News::Ready(self.shared.limits.cuts(answers(self.role, &self.job))))
             }
@@ -442,7 +445,8 @@ impl ActiveTrial {
     /// A tick for who looks on, who needs no more of them than eyes can follow; or what else there
     /// is to tell: nobody wakes this thread for that again.
     fn tell(&mut self, tick: Tick, now: Nanos) -> Option<News> {
-        if now < self.next_word {
+        // An observer counts nothing that somebody could follow.
+        if now < self.next_word || self.role == Role::Observer {
             return self.look();
         }
         self.next_word = now + BETWEEN_WORDS;

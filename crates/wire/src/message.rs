@@ -15,8 +15,9 @@ use crate::flow::FlowKey;
 /// nothing, and `shows_credential`, without which agents refuse requests. 5: `stays` and
 /// `replaces`, and the messages `Revisit` and `AllSent`. 6: `neighbours`, which older agents would
 /// not look at, and what servers and each worker took in, which older agents would leave out of
-/// their reports.
-pub const PROTOCOL: u32 = 6;
+/// their reports. 7: [`Role::Observer`], and `watch_container`, which older agents would not look
+/// at.
+pub const PROTOCOL: u32 = 7;
 
 /// The reading of a neighbour of this name, see [`Prepare::neighbours`].
 pub fn neighbour_reading(name: &str) -> String {
@@ -38,7 +39,7 @@ pub struct Hello {
     pub machine: BTreeMap<String, String>,
 }
 
-/// Which end of the path an agent is.
+/// The part of an agent in a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -46,6 +47,9 @@ pub enum Role {
     Client,
     /// Accepts them.
     Server,
+    /// Is at no end of the path and carries nothing of it: it only reads its meters and those of
+    /// its neighbours.
+    Observer,
 }
 
 /// Everything an agent must know to take part in a trial.
@@ -55,12 +59,13 @@ pub struct Prepare {
     pub run: u32,
     /// The key of the flows' tokens; random for each trial.
     pub key: FlowKey,
-    /// Which end this agent is.
+    /// The part of this agent.
     pub role: Role,
     /// What to do: a client's own connections, a server's those of all clients. A server takes up
-    /// to so many and waits for none of them: they may all come to another server of the run.
+    /// to so many and waits for none of them: they may all come to another server of the run. For
+    /// an observer its times are all that counts.
     pub job: Job,
-    /// Where the client connects to: `address:port`. Absent for the server.
+    /// Where the client connects to: `address:port`. Absent for the others.
     pub target: Option<String>,
     /// Whether both ends read the same monotonic clock.
     pub shared_clock: bool,
@@ -78,6 +83,11 @@ pub struct Prepare {
     /// agent answers no HTTP itself. At most 64, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub watch: Vec<u32>,
+    /// The id of a container with the server program, in the server's agent's own pod, which shares
+    /// its PID namespace. Its processes are looked at like those of `watch`. If they cannot be
+    /// seen, the agent says why, and the trial runs: others may meter them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watch_container: Option<String>,
     /// Whether a server program answers instead of a server's agent, which then only looks on: also
     /// where none of its processes can be seen.
     #[serde(default)]

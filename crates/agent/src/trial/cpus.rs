@@ -17,9 +17,10 @@ pub(crate) fn confined(seen: &Tick) -> Option<CpuSet> {
 
 /// Whether this end has the CPUs that a job wants its workers on.
 pub(crate) fn check(job: &Job, role: Role) -> Result<(), Fault> {
-    let asked = match role {
-        Role::Client => &job.client_cpus,
-        Role::Server => &job.server_cpus,
+    let (end, asked) = match role {
+        Role::Client => ("client", &job.client_cpus),
+        Role::Server => ("server", &job.server_cpus),
+        Role::Observer => return Ok(()),
     };
     let Some(asked) = asked else { return Ok(()) };
     let allowed = cpu::allowed()
@@ -30,10 +31,6 @@ pub(crate) fn check(job: &Job, role: Role) -> Result<(), Fault> {
         return Ok(());
     }
     let allowed: Vec<_> = allowed.iter().map(ToString::to_string).collect();
-    let end = match role {
-        Role::Client => "client",
-        Role::Server => "server",
-    };
     Err(Fault::input(format!(
         "--cpu: the {end} has no CPU {}; it may use {}",
         missing.join(", "),

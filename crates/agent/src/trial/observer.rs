@@ -11,14 +11,14 @@ use hopbench_sys::usage::Usage;
 use hopbench_sys::{clock, usage};
 use hopbench_wire::Prepare;
 
-use neighbours::Neighbours;
+use neighbours::{Neighbours, PROGRAM};
 
 /// All meters of one end.
 pub(crate) struct Observer {
     meters: MeterSet,
     /// The CPU quotas of this process, if it has some.
     quota: Option<CpuQuota>,
-    /// A server program.
+    /// A server program whose processes the order names.
     program: Option<ProgramMeter>,
     /// Why what the program spent is not known any more.
     program_lost: Option<String>,
@@ -30,9 +30,6 @@ pub(crate) struct Observer {
 
 /// The name under which this process' own usage stands among the readings.
 const SELF: &str = "self";
-/// The name under which a server program's does: the values of the meter `process`, summed over its
-/// processes.
-const PROGRAM: &str = "program";
 
 /// Looks for the processes of a server program, where there is one and the session `may`.
 fn watch(pids: &[u32], may: bool) -> Result<Option<ProgramMeter>, Fault> {
@@ -69,7 +66,7 @@ impl Observer {
     /// Looks for all that an order names, if the session `may`, and opens the meters.
     pub(crate) fn of(prepare: &Prepare, may: bool) -> Result<Self, Fault> {
         let program = watch(&prepare.watch, may)?;
-        Ok(Self::new(program, Neighbours::find(&prepare.neighbours, may)?))
+        Ok(Self::new(program, Neighbours::find(prepare, may)?))
     }
 
     /// Another visit begins: a neighbour may have other processes now.
@@ -135,7 +132,7 @@ impl Observer {
     /// The smallest CPU quota of what does the end's work, if it has one: see
     /// [`CpuQuota::smallest`].
     pub(crate) fn quota(&self) -> Option<&str> {
-        match &self.program {
+        match self.program.as_ref().or_else(|| self.neighbours.program()) {
             Some(program) => program.quota(),
             None => self.quota.as_ref().map(CpuQuota::smallest),
         }

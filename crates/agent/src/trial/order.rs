@@ -41,7 +41,10 @@ pub(super) fn check(
     }
     cpus::check(job, prepare.role)?;
     shared.limits.refuse(job)?;
-    make_room(job)?;
+    // An observer has no connections.
+    if prepare.role != Role::Observer {
+        make_room(job)?;
+    }
     let target = target(prepare)?;
     if let Some(permits) = &shared.permits {
         // ICMP has no ports.
@@ -50,13 +53,13 @@ pub(super) fn check(
     Ok((workload, target))
 }
 
-/// The address that a client connects to; a server needs none.
+/// The address that a client connects to; others need none.
 fn target(prepare: &Prepare) -> Result<SocketAddr, Fault> {
     match (&prepare.target, prepare.role) {
         (Some(text), _) => text
             .parse()
             .map_err(|_| Fault::input(format!("target `{text}` is not an address with a port"))),
-        (None, Role::Server) => Ok(SocketAddr::from(([0, 0, 0, 0], 0))),
+        (None, Role::Server | Role::Observer) => Ok(SocketAddr::from(([0, 0, 0, 0], 0))),
         (None, Role::Client) => Err(Fault::input("a client needs a target")),
     }
 }

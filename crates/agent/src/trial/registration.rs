@@ -38,9 +38,13 @@ pub(crate) fn flow_limit(
 
 /// Whether this end has no workers: somebody else answers.
 pub(crate) fn looks_on(workload: &dyn Workload, prepare: &Prepare) -> bool {
-    prepare.role == Role::Server
-        && !workload.needs_agent()
-        && (prepare.looks_on || !prepare.watch.is_empty())
+    let is_told =
+        prepare.looks_on || !prepare.watch.is_empty() || prepare.watch_container.is_some();
+    match prepare.role {
+        Role::Client => false,
+        Role::Server => !workload.needs_agent() && is_told,
+        Role::Observer => true,
+    }
 }
 
 /// Whether this end answers requests, and works before that if its agent was told to.
@@ -49,7 +53,7 @@ pub(crate) fn answers(role: Role, job: &Job) -> bool {
     role == Role::Server && kind.is_of_exchanges() && kind.unit == Unit::Requests
 }
 
-/// Starts a server's workers and opens the way to them.
+/// Starts a server's workers and opens the way to them. An observer has neither.
 pub(crate) fn open(
     shared: &Shared,
     workload: &'static dyn Workload,

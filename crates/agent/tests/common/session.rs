@@ -117,6 +117,7 @@ pub(crate) fn prepare_run(run: u32, role: Role, job: Job) -> ToAgent {
         first_flow: 0,
         all_connections: 0,
         watch: Vec::new(),
+        watch_container: None,
         looks_on: false,
         neighbours: std::collections::BTreeMap::new(),
         permit: None,

@@ -1,4 +1,4 @@
-//! Servers whose agent answers HTTP, or only looks on.
+//! Servers whose agent answers HTTP, or only looks on, and observers beside a path.
 
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
@@ -10,7 +10,7 @@ use hopbench_model::{Counter, FaultKind, SECOND, Timing};
 use hopbench_sys::clock;
 use hopbench_wire::{FlowKey, FromAgent, Role, ToAgent};
 
-use crate::rig::{Agent, MS, TestTrial, ask, assert_sound, job, params};
+use crate::rig::{Agent, MS, TestTrial, ask, assert_sound, job, moved, params};
 
 /// What a stranger is told.
 fn http(address: SocketAddr) -> String {
@@ -114,6 +114,36 @@ fn ping_needs_no_server_and_may_have_one_that_looks_on() {
         looked_on.start.readings.contains_key("cpu") && looked_on.end.readings.contains_key("self")
     );
     assert_eq!((client.bye(), server.bye()), (Ok(()), Ok(())));
+}
+
+#[test]
+fn an_observer_reads_its_meters_at_the_edges_and_carries_nothing() {
+    let (mut client, mut server, mut observer) = (Agent::start(), Agent::start(), Agent::start());
+    for (run, name) in (1..).zip(["rr", "http", "ping"]) {
+        let job = job(name, params(name, server.address), 2);
+        let mut trial = TestTrial::new(job, server.address);
+        if name == "ping" {
+            trial.target.set_port(0);
+        }
+        observer.send(&trial.prepare(run, Role::Observer, 0, 1));
+        observer.ready();
+        assert_eq!(http_of(run, observer.address), "", "{name}: it answers somebody");
+        server.send(&trial.prepare(run, Role::Server, 0, 1));
+        server.ready();
+        client.send(&trial.prepare(run, Role::Client, 0, 1));
+        client.ready();
+        let outcome = trial.measure(&mut [&mut client], &mut [&mut server, &mut observer]);
+        let (seen, looked_on) = (&outcome.clients[0], &outcome.servers[1]);
+        assert_sound(&trial, seen, &outcome.servers[0]);
+        assert!(moved(seen) > 0 && moved(looked_on) == 0, "{name}");
+        assert!(looked_on.flows.is_empty() && looked_on.latency.is_empty(), "{name}");
+        assert_eq!((looked_on.window_ns, &looked_on.incomplete), (200 * MS, &None), "{name}");
+        for edge in [&looked_on.start, &looked_on.end] {
+            let read = &edge.readings;
+            assert!(read.contains_key("cpu") && read.contains_key("self"), "{name}: {read:?}");
+        }
+    }
+    assert_eq!((client.bye(), server.bye(), observer.bye()), (Ok(()), Ok(()), Ok(())));
 }
 
 /// CPU time of a process with one thread, ns.

@@ -159,6 +159,7 @@ impl TestTrial {
             first_flow: client * self.job.connections,
             all_connections: clients * self.job.connections,
             watch: if role == Role::Server { self.watch.clone() } else { Vec::new() },
+            watch_container: None,
             looks_on: false,
             neighbours: std::collections::BTreeMap::new(),
             permit: None,

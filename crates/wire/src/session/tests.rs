@@ -30,6 +30,7 @@ fn prepare() -> ToAgent {
         first_flow: 0,
         all_connections: 0,
         watch: Vec::new(),
+        watch_container: None,
         looks_on: false,
         neighbours: BTreeMap::new(),
         permit: None,
@@ -77,6 +78,34 @@ fn every_message_survives_a_frame() {
         reader.push(&encode(&message).unwrap());
         assert_eq!(reader.next::<FromAgent>(), Ok(Some(message)));
     }
+}
+
+/// Its words in a frame, and that they are read again.
+#[test]
+fn an_order_to_an_observer_survives_a_frame() {
+    let ToAgent::Prepare(order) = prepare() else { unreachable!() };
+    let neighbours = BTreeMap::from([("gateway".to_owned(), "0123456789ab".to_owned())]);
+    let order = Prepare { role: Role::Observer, neighbours, ..*order };
+    let message = ToAgent::Prepare(Box::new(order));
+    let words = serde_json::to_value(&message).unwrap();
+    assert_eq!(words["prepare"]["role"], "observer");
+    assert_eq!(words["prepare"]["neighbours"]["gateway"], "0123456789ab");
+    assert!(words["prepare"].get("watch_container").is_none(), "{words}");
+    let mut reader = FrameReader::new();
+    reader.push(&encode(&message).unwrap());
+    assert_eq!(reader.next::<ToAgent>(), Ok(Some(message)));
+}
+
+#[test]
+fn the_container_of_a_server_program_survives_a_frame() {
+    let ToAgent::Prepare(order) = prepare() else { unreachable!() };
+    let watch_container = Some("0123456789ab".to_owned());
+    let message = ToAgent::Prepare(Box::new(Prepare { watch_container, ..*order }));
+    let words = serde_json::to_value(&message).unwrap();
+    assert_eq!(words["prepare"]["watch_container"], "0123456789ab");
+    let mut reader = FrameReader::new();
+    reader.push(&encode(&message).unwrap());
+    assert_eq!(reader.next::<ToAgent>(), Ok(Some(message)));
 }
 
 #[test]

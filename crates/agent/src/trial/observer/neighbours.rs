@@ -1,12 +1,15 @@
-//! The neighbours of an agent: containers of its own pod, such as a sidecar's, that share its PID
-//! namespace. They are read like a server program.
+//! The neighbours of an agent: containers of its own pod, such as a sidecar's or a server
+//! program's, that share its PID namespace.
 
 use std::collections::BTreeMap;
 
 use hopbench_meter::{ProgramMeter, container};
 use hopbench_model::{Fault, Reading};
-use hopbench_wire::neighbour_reading;
+use hopbench_wire::{Prepare, neighbour_reading};
 
+/// The name under which a server program's usage stands among the readings: the values of the meter
+/// `process`, summed over its processes.
+pub(super) const PROGRAM: &str = "program";
 /// Containers of one pod.
 const MOST: usize = 8;
 /// A shorter id could be a part of many names.
@@ -25,13 +28,16 @@ struct Neighbour {
 }
 
 impl Neighbours {
-    /// Looks for the processes of these containers, if the session `may`: ids by names. One that
-    /// cannot be seen does not keep the trial from running: others meter it, too. A process that
-    /// begins later is not counted.
+    /// Looks for the processes of the containers that an order names, if the session `may`. One
+    /// that cannot be seen does not keep the trial from running: others meter it, too. A process
+    /// that begins later is not counted.
     ///
     /// # Errors
     /// An order that may not be, or that names what no container has.
-    pub(crate) fn find(containers: &BTreeMap<String, String>, may: bool) -> Result<Self, Fault> {
+    pub(crate) fn find(order: &Prepare, may: bool) -> Result<Self, Fault> {
+        let named = order.neighbours.iter().map(|(name, id)| (neighbour_reading(name), id));
+        let program = order.watch_container.iter().map(|id| (PROGRAM.to_owned(), id));
+        let containers: Vec<(String, &String)> = named.chain(program).collect();
         if !may && !containers.is_empty() {
             return Err(Fault::environment(
                 "this agent only serves and looks at no containers; `hopbench serve --both-ends` \
@@ -53,12 +59,17 @@ impl Neighbours {
                  {SHORTEST_ID} letters and digits"
             )));
         }
-        let one = |(name, id): (&String, &String)| Neighbour {
-            reading: neighbour_reading(name),
+        let one = |(reading, id): (String, &String)| Neighbour {
+            reading,
             container: id.clone(),
             watched: watch(id),
         };
-        Ok(Self(containers.iter().map(one).collect()))
+        Ok(Self(containers.into_iter().map(one).collect()))
+    }
+
+    /// The server program, if it is one of them and its processes are seen.
+    pub(crate) fn program(&self) -> Option<&ProgramMeter> {
+        self.0.iter().find(|neighbour| neighbour.reading == PROGRAM)?.watched.as_ref().ok()
     }
 
     /// Looks for their processes once more.
@@ -106,7 +117,10 @@ mod tests {
     use std::process::{Child, Command, Stdio};
     use std::{env, fs};
 
+    use hopbench_model::fixture;
     use hopbench_sys::clock;
+    use hopbench_wire::{FlowKey, Role};
+    use serde_json::Value;
 
     use super::*;
 
@@ -174,8 +188,31 @@ mod tests {
         assert_eq!(why(&found), "the agent beside it does not see its processes");
     }
 
-    fn order(id: &str) -> BTreeMap<String, String> {
-        [("server-sidecar".to_owned(), id.to_owned())].into()
+    /// An order to look at these containers.
+    fn looks_at(neighbours: BTreeMap<String, String>, program: Option<&str>) -> Prepare {
+        Prepare {
+            run: 1,
+            key: FlowKey::new([0; 32]),
+            role: Role::Observer,
+            job: fixture::job("rr", Value::Null),
+            target: None,
+            shared_clock: true,
+            peer_clock_offset_ns: 0,
+            first_flow: 0,
+            all_connections: 0,
+            watch: Vec::new(),
+            watch_container: program.map(str::to_owned),
+            looks_on: false,
+            neighbours,
+            permit: None,
+            shows_credential: false,
+            stays: false,
+            replaces: None,
+        }
+    }
+
+    fn order(id: &str) -> Prepare {
+        looks_at([("server-sidecar".to_owned(), id.to_owned())].into(), None)
     }
 
     #[test]
@@ -185,10 +222,14 @@ mod tests {
             assert!(fault.text.contains(&format!("`{id}`")), "{fault:?}");
         }
         let many = (0..=MOST).map(|n| (n.to_string(), "0123456789ab".to_owned())).collect();
-        assert!(Neighbours::find(&many, true).unwrap_err().text.contains("at most 8"));
-        let fault = Neighbours::find(&order("0123456789ab"), false).unwrap_err();
-        assert!(fault.text.contains("only serves"), "{fault:?}");
-        assert!(Neighbours::find(&BTreeMap::new(), false).is_ok());
+        let fault = Neighbours::find(&looks_at(many, None), true).unwrap_err();
+        assert!(fault.text.contains("at most 8"), "{fault:?}");
+        let program = looks_at(BTreeMap::new(), Some("0123456789ab"));
+        for order in [order("0123456789ab"), program] {
+            let fault = Neighbours::find(&order, false).unwrap_err();
+            assert!(fault.text.contains("only serves"), "{fault:?}");
+        }
+        assert!(Neighbours::find(&looks_at(BTreeMap::new(), None), false).is_ok());
     }
 
     #[test]
@@ -198,9 +239,11 @@ mod tests {
         found.read(&mut readings);
         assert!(readings.is_empty(), "{readings:?}");
         let told: Vec<_> = found.unavailable().collect();
-        assert_eq!(
-            told,
-            [("neighbour server-sidecar", "the agent beside it does not see its processes")]
-        );
+        let why = "the agent beside it does not see its processes";
+        assert_eq!(told, [("neighbour server-sidecar", why)]);
+        let order = looks_at(BTreeMap::new(), Some("0123456789abcdefnowhere"));
+        let found = Neighbours::find(&order, true).unwrap();
+        assert_eq!(found.unavailable().collect::<Vec<_>>(), [("program", why)]);
+        assert!(found.program().is_none());
     }
 }
