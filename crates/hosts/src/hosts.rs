@@ -135,6 +135,7 @@ impl Testbed for Hosts {
             host: None,
             hops,
             programs: Vec::new(),
+            programs_beside: Vec::new(),
             proxies: Vec::new(),
             partly_proved: None,
             link_bits_per_s: None,

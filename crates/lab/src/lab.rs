@@ -285,6 +285,7 @@ impl Testbed for Lab {
             host: None,
             hops,
             programs,
+            programs_beside: Vec::new(),
             proxies,
             partly_proved: None,
             link_bits_per_s,
@@ -405,7 +406,7 @@ impl Testbed for Lab {
         let mut facts = facts::facts(&self.spec, built, families(&self.placement), &self.steering);
         facts.extend(self.read_back.clone());
         facts.extend(self.placement.facts());
-        let helpers = self.placement.pods.iter().filter(|pod| !pod.has_agent());
+        let helpers = self.placement.pods.iter().filter(|pod| !pod.is_end());
         facts.extend(helpers.filter_map(|pod| {
             Some((format!("pod {pod} shares CPUs with"), facts::beside(built, pod)?))
         }));

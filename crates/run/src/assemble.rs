@@ -246,7 +246,8 @@ fn incomplete(outcome: &TrialResult) -> Option<String> {
 /// CPU time that the conductor and the meters spent in the window, s.
 fn overhead(outcome: &TrialResult) -> f64 {
     let ends = outcome.clients.iter().chain(&outcome.servers).flatten();
-    let meters: u64 = ends.map(|end| end.control_cpu_ns).sum();
+    let agents = ends.chain(outcome.observers.values());
+    let meters: u64 = agents.map(|agent| agent.control_cpu_ns).sum();
     (outcome.conductor_cpu_ns + meters) as f64 / SECOND as f64
 }
 
@@ -265,7 +266,7 @@ fn overhead_seen(outcome: &TrialResult, window_s: f64) -> Option<Warning> {
         share(all),
         share(conductor),
         share(all - conductor),
-        outcome.clients.len() + outcome.servers.len(),
+        outcome.clients.len() + outcome.servers.len() + outcome.observers.len(),
     );
     Some(Warning::new(
         WarningKind::SharedCpu,

@@ -17,6 +17,7 @@ use hopbench_control::secret::random_bytes;
 use hopbench_model::secret::Secrets;
 use hopbench_model::{EndReport, Fault, Job, Nanos, Pattern, SECOND, Transport};
 use hopbench_sys::clock;
+use hopbench_testbed::AgentId;
 use hopbench_wire::{FlowKey, Prepare, Role, ToAgent};
 
 use agent_connection::AgentConnection;
@@ -41,6 +42,8 @@ pub struct TrialResult {
     pub clients: Vec<Option<EndReport>>,
     /// What each server saw, in the order of [`Ends::servers`].
     pub servers: Vec<Option<EndReport>>,
+    /// What the observers read, which is of neither side.
+    pub observers: BTreeMap<AgentId, EndReport>,
     /// What cut it short.
     pub fault: Option<Fault>,
     /// Whether the connections stood before it.
@@ -53,9 +56,12 @@ pub struct TrialResult {
     pub shared_clock: bool,
     /// Whether all ends are on one machine. A sandbox there may have a clock of its own.
     pub one_machine: bool,
-    /// Whether a server program answered none of whose processes can be seen: the servers' agents
-    /// say nothing of it.
+    /// Whether a server program answered whose processes were not seen: the servers' agents say
+    /// nothing of it.
     pub server_unseen: bool,
+    /// Whether each server's agent saw a program of its own. Otherwise all of them see the same
+    /// processes, if they see any.
+    pub programs_apart: bool,
     /// By how much at most the agents' clocks were taken wrongly, ns: half of the slowest round
     /// trip in which they were compared; 0 where all ends read this process' clock.
     pub clock_error_ns: Nanos,
@@ -86,9 +92,13 @@ pub fn conduct(
 ) -> Result<TrialResult, Fault> {
     let shared_clock = shares_clock(ends);
     let mut orders = orders(ends, job, target, watch, shared_clock)?;
+    let all = orders.len() as u64;
+    // Observers have nothing to keep between two visits.
+    let at_ends = ends.at_ends();
+    let looking_on = orders.split_off(at_ends);
+    let observe = |end: usize| ToAgent::Prepare(Box::new(looking_on[end - at_ends].clone()));
     let standing = ends.standing.take();
     orders.iter_mut().for_each(|order| order.replaces = standing.as_ref().map(StandingOrders::run));
-    let all = orders.len() as u64;
     let one_machine = shared_clock || are_here(ends);
     let clock_error_ns = ends
         .clients
@@ -110,7 +120,8 @@ pub fn conduct(
             timing.warmup_ns = timing.warmup_ns.min(SETTLING);
         }
         let revisit = standing.revisit(timing.warmup_ns);
-        made_ready = trial.make_ready(|_| revisit.clone(), patience, watcher);
+        let order = |end: usize| if end < at_ends { revisit.clone() } else { observe(end) };
+        made_ready = trial.make_ready(order, patience, watcher);
         if made_ready.is_ok() {
             orders = standing.into_orders();
         }
@@ -118,8 +129,11 @@ pub fn conduct(
     let stood = made_ready.is_ok();
     if !stood {
         timing = job.timing;
-        let prepare = |end: usize| ToAgent::Prepare(Box::new(orders[end].clone()));
-        made_ready = trial.make_ready(prepare, patience, watcher);
+        let order = |end: usize| match orders.get(end) {
+            Some(order) => ToAgent::Prepare(Box::new(order.clone())),
+            None => observe(end),
+        };
+        made_ready = trial.make_ready(order, patience, watcher);
     }
     let mut limited = made_ready?;
     let window_start = clock::now()
@@ -133,10 +147,16 @@ pub fn conduct(
         clock::wall() + std::time::Duration::from_nanos(window_start.saturating_sub(clock::now()));
     let (mut endings, mut seen) = trial.follow(&timing, window_start, proxies, watcher)?;
     let late = |(_, ending): &(Role, Ending)| ending.report.as_ref().map(|r| r.start_late_ns);
-    for (agent, ending) in ends.clients.iter_mut().chain(&mut ends.servers).zip(&endings) {
+    let observers = ends.observers.iter_mut().map(|(_, agent)| agent);
+    let all_ends = ends.clients.iter_mut().chain(&mut ends.servers).chain(observers);
+    for (agent, ending) in all_ends.zip(&endings) {
         late(ending).into_iter().for_each(|late_ns| agent.learn(late_ns));
     }
     beside::take(watch, &mut endings, &mut seen.proxies);
+    let observers = ends.observers.iter().zip(endings.split_off(at_ends));
+    let observers: BTreeMap<AgentId, EndReport> = observers
+        .filter_map(|((agent, _), (_, ending))| Some((agent.clone(), ending.report?)))
+        .collect();
     let is_whole = |(_, ending): &(Role, Ending)| {
         ending.fault.is_none()
             && ending.report.as_ref().is_some_and(|report| report.incomplete.is_none())
@@ -150,12 +170,15 @@ pub fn conduct(
     }
     let outcome = outcome(&endings, seen, job.timing.interval_ns)?;
     limited.dedup();
-    let server_unseen = watch.programs.is_some_and(<[u32]>::is_empty);
+    let no_process = watch.programs.is_some_and(<[u32]>::is_empty);
+    let programs_apart = no_process && beside::saw_programs(&outcome.servers);
     Ok(TrialResult {
         limited,
         shared_clock,
         one_machine,
-        server_unseen,
+        server_unseen: no_process && !programs_apart,
+        programs_apart,
+        observers,
         clock_error_ns,
         started,
         stood,
@@ -182,8 +205,8 @@ fn are_here(ends: &Ends) -> bool {
     ends.clients.iter().chain(&ends.servers).all(|agent| agent.is_here)
 }
 
-/// The orders of each end, the clients first. Several servers get the same: any of them may be
-/// sent any flow.
+/// The orders of each end, the clients first, and of the observers last. Several servers get the
+/// same: any of them may be sent any flow.
 fn orders(
     ends: &Ends,
     job: &Job,
@@ -218,6 +241,7 @@ fn orders(
         first_flow: 0,
         all_connections: together.connections,
         watch: Vec::new(),
+        watch_container: None,
         looks_on: false,
         neighbours: BTreeMap::new(),
         permit: ends.permit.clone(),
@@ -240,15 +264,27 @@ fn orders(
         looks_on: programs.is_some(),
         ..common.clone()
     };
+    let observer = || Prepare {
+        role: Role::Observer,
+        job: together.clone(),
+        target: None,
+        shows_credential: false,
+        stays: false,
+        ..common.clone()
+    };
     let clients = (0..).zip(&ends.clients).map(client);
     let mut orders: Vec<Prepare> = clients.chain(ends.servers.iter().map(server)).collect();
+    orders.extend(ends.observers.iter().map(|_| observer()));
     for (end, order) in orders.iter_mut().enumerate() {
         order.neighbours = beside::neighbours(watch, end);
+        if order.role == Role::Server {
+            order.watch_container = beside::program(watch, end);
+        }
     }
     Ok(orders)
 }
 
-/// The outcome of the ends' words.
+/// The outcome of the words of both sides.
 fn outcome(
     endings: &[(Role, Ending)],
     seen: EdgeReadings,
@@ -279,6 +315,7 @@ fn outcome(
         server,
         clients,
         servers,
+        observers: BTreeMap::new(),
         fault,
         stood: false,
         warmup_ns: 0,
@@ -286,6 +323,7 @@ fn outcome(
         shared_clock: false,
         one_machine: false,
         server_unseen: false,
+        programs_apart: false,
         clock_error_ns: 0,
         started: std::time::Duration::ZERO,
         proxies: seen.proxies,

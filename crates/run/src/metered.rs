@@ -6,7 +6,10 @@ mod compare;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use hopbench_model::{MeteredCost, Nanos, Record, SECOND, Warning, WarningKind};
+use hopbench_meter::delta;
+use hopbench_model::{
+    EndReport, MeteredCost, Nanos, Record, SECOND, SHORTEST_OF_MACHINE_S, Warning, WarningKind,
+};
 use hopbench_testbed::{Metered, MeteredKind};
 
 pub(crate) use compare::{Own, disagree};
@@ -205,6 +208,44 @@ pub(crate) fn of_nodes(record: &mut Record, load: &LoadTimes) {
             let cores = under.figures.get("cores").copied();
             cost.figures.extend(cores.map(|cores| (LOAD_CORES.to_owned(), cores)));
         }
+    }
+}
+
+/// The source of what an observer read of its node.
+const OBSERVER: &str = "agent";
+
+/// Puts what observers read of their nodes in the first place of what was metered of those that no
+/// end saw. A window that holds too few ticks says nothing, and nodes of one machine have no
+/// figures of their own.
+pub(crate) fn of_observers<'a>(
+    record: &mut Record,
+    observers: impl Iterator<Item = (&'a str, &'a EndReport)>,
+) {
+    if record.cost.one_machine || record.window_s < SHORTEST_OF_MACHINE_S {
+        return;
+    }
+    for (node, report) in observers {
+        let seconds = compare::seconds(report);
+        let (start, end) = (&report.start.readings, &report.end.readings);
+        let seen = delta::node_cost(node, start, end, seconds);
+        let nodes = record.cost.nodes.iter();
+        let by_end = nodes.filter(|of_end| of_end.name == node && !of_end.per_cpu_busy.is_empty());
+        let metered = record.cost.metered.iter();
+        let by_other = metered.filter(|cost| cost.source == OBSERVER && cost.who == node);
+        if seen.per_cpu_busy.is_empty() || by_end.count() + by_other.count() > 0 {
+            continue;
+        }
+        let cores = seen.busy_cores;
+        let figures = [("cpu_s", cores * seconds), ("cores", cores), (LOAD_CORES, cores)];
+        let cost = MeteredCost {
+            who: node.to_owned(),
+            what: word(MeteredKind::Node).to_owned(),
+            source: OBSERVER.to_owned(),
+            window_s: seconds,
+            starts_at_s: report.start.t_ns as f64 / SECOND as f64,
+            figures: figures.map(|(name, value)| (name.to_owned(), value)).into(),
+        };
+        record.cost.metered.insert(0, cost);
     }
 }
 

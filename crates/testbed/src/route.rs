@@ -28,6 +28,9 @@ pub struct Route {
     pub hops: Vec<String>,
     /// Processes of the server program, where it is not the agent; their CPU is the server's cost.
     pub programs: Vec<u32>,
+    /// The containers of that program, each with the server's agent that sees its processes where
+    /// this process does not.
+    pub programs_beside: Vec<Beside>,
     /// The proxies in the pods of the path, those that it does not name, too.
     pub proxies: Vec<Proxy>,
     /// Why evidence can show only a part of its way; absent: it shows all of it.
@@ -45,6 +48,25 @@ impl Route {
     /// The agents of all ends: the clients, then the servers.
     pub fn agents(&self) -> impl Iterator<Item = &AgentId> {
         self.clients.iter().chain(&self.servers)
+    }
+
+    /// The agents at no end of the path that look at proxies of it, each once.
+    pub fn observers(&self) -> Vec<AgentId> {
+        let mut all: Vec<AgentId> = Vec::new();
+        for Beside { agent, .. } in self.proxies.iter().filter_map(Proxy::seen_by_agent) {
+            if !all.contains(agent) && !self.agents().any(|end| end == agent) {
+                all.push(agent.clone());
+            }
+        }
+        all
+    }
+
+    /// Whether the cost of a server program is read at the edges of a trial's window, here or by
+    /// the agents of all servers. If not, only meters of others know it.
+    pub fn sees_program(&self) -> bool {
+        let is_seen =
+            |server: &AgentId| self.programs_beside.iter().any(|beside| beside.agent == *server);
+        !self.programs.is_empty() || self.servers.iter().all(is_seen)
     }
 
     /// Whether the traffic passes by all proxies of the path.
@@ -89,9 +111,83 @@ impl Proxy {
         !self.pids.is_empty() || self.beside.is_some()
     }
 
+    /// By whom it is seen where this process does not see it.
+    pub fn seen_by_agent(&self) -> Option<&Beside> {
+        self.beside.as_ref().filter(|_| self.pids.is_empty())
+    }
+
     /// Whether it is a service that proxies ask: a process of hopbench, which counts other things
     /// than they do.
     pub fn is_service(&self) -> bool {
         ["policy", "telemetry"].contains(&proxy_role(&self.name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(name: &str) -> AgentId {
+        AgentId(name.to_owned())
+    }
+
+    fn beside(agent: &str) -> Beside {
+        Beside { agent: id(agent), container: "0123456789ab".to_owned() }
+    }
+
+    fn proxy(name: &str, pids: Vec<u32>, agent: Option<&str>) -> Proxy {
+        Proxy {
+            name: name.to_owned(),
+            node: "n".to_owned(),
+            named: true,
+            pids,
+            beside: agent.map(beside),
+            workers: 1,
+            cpus: None,
+        }
+    }
+
+    fn route(proxies: Vec<Proxy>) -> Route {
+        Route {
+            path: "p".to_owned(),
+            clients: vec![id("client")],
+            servers: vec![id("server"), id("server#2")],
+            nodes: Vec::new(),
+            cpus: BTreeMap::new(),
+            target: SocketAddr::from(([127, 0, 0, 1], 1)),
+            host: None,
+            hops: Vec::new(),
+            programs: Vec::new(),
+            programs_beside: Vec::new(),
+            proxies,
+            partly_proved: None,
+            link_bits_per_s: None,
+            mtu_bytes: 0,
+            tunnel_bytes: 0,
+        }
+    }
+
+    #[test]
+    fn who_looks_at_proxies_from_no_end_is_an_observer() {
+        let route = route(vec![
+            proxy("client-sidecar", Vec::new(), Some("client")),
+            proxy("gateway", Vec::new(), Some("gate")),
+            proxy("gateway#2", Vec::new(), Some("gate#2")),
+            proxy("policy", Vec::new(), Some("asked")),
+            proxy("telemetry", Vec::new(), Some("asked")),
+            proxy("node-proxy", Vec::new(), None),
+            proxy("seen-from-here", vec![1], Some("nobody")),
+        ]);
+        assert_eq!(route.observers(), ["gate", "gate#2", "asked"].map(id));
+    }
+
+    #[test]
+    fn a_program_is_seen_here_or_by_the_agents_of_all_servers() {
+        let of = |programs: Vec<u32>, agents: &[&str]| {
+            let programs_beside = agents.iter().map(|agent| beside(agent)).collect();
+            Route { programs, programs_beside, ..route(Vec::new()) }.sees_program()
+        };
+        assert!(of(vec![1], &[]) && of(Vec::new(), &["server#2", "server"]));
+        assert!(!of(Vec::new(), &[]) && !of(Vec::new(), &["server"]));
     }
 }

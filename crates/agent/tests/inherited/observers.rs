@@ -136,7 +136,7 @@ fn an_observer_reads_its_meters_at_the_edges_and_carries_nothing() {
         let (seen, looked_on) = (&outcome.clients[0], &outcome.servers[1]);
         assert_sound(&trial, seen, &outcome.servers[0]);
         assert!(moved(seen) > 0 && moved(looked_on) == 0, "{name}");
-        assert!(looked_on.flows.is_empty() && looked_on.latency.is_empty(), "{name}");
+        assert!(looked_on.flows.is_empty(), "{name}: {:?}", looked_on.flows);
         assert_eq!((looked_on.window_ns, &looked_on.incomplete), (200 * MS, &None), "{name}");
         for edge in [&looked_on.start, &looked_on.end] {
             let read = &edge.readings;

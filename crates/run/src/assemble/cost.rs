@@ -36,9 +36,12 @@ pub(super) fn spent(
         ends.iter().map(|e| process(e.report)).collect()
     };
     let (of_clients, mut of_servers) = (processes(clients), processes(servers));
-    // Each of several servers' agents watches all processes of the server program: they count once.
-    let watchers = of_servers.iter_mut().zip(servers).filter(|(_, end)| watches(end.report));
-    watchers.skip(1).for_each(|(spent, _)| spent.clear());
+    // Each of several servers' agents watches all processes of the server program, which count
+    // once, or the program beside it.
+    if !outcome.programs_apart {
+        let watchers = of_servers.iter_mut().zip(servers).filter(|(_, end)| watches(end.report));
+        watchers.skip(1).for_each(|(spent, _)| spent.clear());
+    }
     // What agents spend that look at nothing is not what the server cost.
     if outcome.server_unseen {
         of_servers.iter_mut().for_each(BTreeMap::clear);
@@ -75,8 +78,9 @@ pub(super) fn spent(
     uneven.retain(|(role, _)| !by_member.iter().any(|(told, _)| told == role));
     warnings.extend(by_member.into_iter().chain(uneven).map(|(_, warning)| warning));
     let members = members::shortened(members);
-    let of_ends =
-        burdens(CLIENT, clients, &of_clients).chain(burdens(SERVER, servers, &of_servers));
+    let apart = outcome.programs_apart;
+    let of_ends = burdens(CLIENT, clients, &of_clients, false)
+        .chain(burdens(SERVER, servers, &of_servers, apart));
     let burdens = of_ends.chain(proxies.burdens).collect();
     let sides = [("client", clients, &of_clients), ("server", servers, &of_servers)];
     let invariants = sides
@@ -108,11 +112,12 @@ fn cores(process: &BTreeMap<String, f64>) -> f64 {
 }
 
 /// The burdens of one side's ends on their CPUs. An agent that only looks on is none of them: the
-/// program is.
+/// program is. `apart`: each of them looks at a program of its own.
 fn burdens<'a>(
     who: &'a str,
     ends: &'a [End<'a>],
     spent: &'a [BTreeMap<String, f64>],
+    apart: bool,
 ) -> impl Iterator<Item = Burden> + 'a {
     let known = ends.iter().zip(spent).filter(|(_, spent)| spent.contains_key("cores"));
     known.map(move |(end, spent)| Burden {
@@ -120,10 +125,11 @@ fn burdens<'a>(
         node: end.node.to_owned(),
         cores: cores(spent),
         processes: processes::working(end.report, end.threads, cores(spent), seconds(end.report)),
-        cpus: if watches(end.report) {
-            held_together(ends)
-        } else {
-            end.pinned.clone().or_else(|| end.held.clone())
+        cpus: match (watches(end.report), apart) {
+            // It is in a container of its own, whose CPUs the agent does not know.
+            (true, true) => None,
+            (true, false) => held_together(ends),
+            (false, _) => end.pinned.clone().or_else(|| end.held.clone()),
         },
         stopped: quota::stopped(spent, end.report.settings.get(CPU_QUOTA_SETTING)),
     })

@@ -3,7 +3,7 @@ use hopbench_model::{
     CPU_QUOTA_SETTING, CPUS_SETTING, Counter, Counts, LatencyKind, Member, Nanos, Reading,
     Schedule, Tick, WorkerCounts,
 };
-use hopbench_testbed::Proxy;
+use hopbench_testbed::{AgentId, Proxy};
 use hopbench_wire::PROTOCOL;
 use serde_json::json;
 
@@ -42,11 +42,13 @@ fn outcome(client: EndReport, clients: Vec<EndReport>, servers: Vec<EndReport>) 
         server: servers.first().cloned(),
         clients: clients.into_iter().map(Some).collect(),
         servers: servers.into_iter().map(Some).collect(),
+        observers: BTreeMap::new(),
         fault: None,
         limited: Vec::new(),
         shared_clock: true,
         one_machine: true,
         server_unseen: false,
+        programs_apart: false,
         clock_error_ns: 0,
         started: std::time::Duration::ZERO,
         proxies: Vec::new(),
@@ -203,6 +205,13 @@ fn a_worker_of_a_program_is_one_thread_whatever_the_client_has() {
         "both waited, though they used more than a core together"
     );
     assert_eq!(record.cost.server["cores"], 1.08);
+    // On a cluster each of them looks at the program beside it.
+    let http = job("http", params);
+    let watchers = vec![program([0.98, 0.1]), program([0.2, 0.1])];
+    let shared = outcome(agent(0.5), vec![agent(0.5)], watchers);
+    let apart = TrialResult { programs_apart: true, ..shared };
+    let spent = recorded(&http, (&[], &[]), &apart).cost.server["cores"];
+    assert!((spent - 1.38).abs() < 1e-9, "{spent}");
     assert!(
         record.cost.server.keys().all(|name| !name.contains('1') && !name.contains('2')),
         "{:?}",
@@ -565,6 +574,22 @@ fn the_conductor_and_all_meters_together_are_watched() {
     let expected =
         "2.5 % of a core during the trial: 0.5 % the conductor, 2.0 % the meters of 2 agents";
     assert!(told.as_ref().is_some_and(|told| told.contains(expected)), "{told:?}");
+}
+
+#[test]
+fn an_observer_is_of_neither_side_and_its_meters_count() {
+    let of = |observers: BTreeMap<AgentId, EndReport>| {
+        let seen = outcome(agent(0.1), vec![agent(0.1)], vec![agent(0.2)]);
+        let job = job("http", json!({"url": "http://10.0.0.1/"}));
+        recorded(&job, (&[], &[]), &TrialResult { observers, ..seen })
+    };
+    let meters = EndReport { control_cpu_ns: 40_000_000, ..agent(0.7) };
+    let observers = BTreeMap::from([(AgentId("gate".to_owned()), meters)]);
+    let (with, without) = (of(observers), of(BTreeMap::new()));
+    assert_eq!(with.cost, without.cost);
+    assert_eq!((&with.limited_by, &with.settings), (&without.limited_by, &without.settings));
+    let more = with.metrics["overhead_cores"] - without.metrics["overhead_cores"];
+    assert!((more - 0.04).abs() < 1e-9, "{more}");
 }
 
 /// A server that took in so many connections before the window and answered so many requests in it,

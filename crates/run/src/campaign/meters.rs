@@ -10,6 +10,8 @@ use hopbench_model::{Nanos, SECOND};
 use hopbench_sys::clock;
 use hopbench_testbed::{AgentId, Metered, MeteredKind, Route, Testbed};
 
+use crate::conduct::Edges;
+
 /// How long a reading is waited for. A kubelet reads a container every 10 to 20 s if nobody told it
 /// otherwise.
 pub(super) const LONGEST: Duration = Duration::from_secs(20);
@@ -41,7 +43,7 @@ impl Unseen {
         let proxies = route.proxies.iter().filter(|proxy| !proxy.is_seen());
         let mut all: BTreeSet<_> =
             proxies.map(|proxy| (MeteredKind::Proxy, proxy.name.clone())).collect();
-        if program && route.programs.is_empty() {
+        if program && !route.sees_program() {
             all.extend(
                 route.servers.iter().map(|AgentId(name)| (MeteredKind::Program, name.clone())),
             );
@@ -55,7 +57,7 @@ impl Unseen {
 #[derive(Debug, Default)]
 pub(super) struct Meters {
     /// Whom nobody has read for a whole wait, by path.
-    unknown: BTreeSet<(String, MeteredKind, String)>,
+    unknown: BTreeSet<Key>,
     /// Nobody meters anything.
     nobody: bool,
     /// What gave no figure when it was waited for: the longest such window, and how often in a row.
@@ -63,7 +65,15 @@ pub(super) struct Meters {
     /// When the first trial asked, and how long second opinions took since.
     began_ns: Option<Nanos>,
     opinions_ns: Nanos,
+    /// In how many trials one after the other the agent beside it did not see it.
+    blind: BTreeMap<Key, u32>,
 }
+
+/// Whose cost, on the path of this name.
+type Key = (String, MeteredKind, String);
+
+/// What the agents beside it did not see in so many trials one after the other is left to meters.
+const BLIND: u32 = 2;
 
 impl Meters {
     /// Whose cost is worth a wait in a trial with such a window.
@@ -104,6 +114,44 @@ impl Meters {
             let (of_ns, times) = self.vain.entry(kind).or_default();
             *of_ns = window_ns.max(*of_ns);
             *times += 1;
+        }
+    }
+
+    /// Takes the agents from a route that did not see what is beside them.
+    pub(super) fn leave_out_blind(&self, route: &mut Route) {
+        let path = route.path.clone();
+        let is_blind = |what: MeteredKind, who: &str| {
+            let times = self.blind.get(&(path.clone(), what, who.to_owned()));
+            times.is_some_and(|times| *times >= BLIND)
+        };
+        for proxy in &mut route.proxies {
+            if is_blind(MeteredKind::Proxy, &proxy.name) {
+                proxy.beside = None;
+            }
+        }
+        let programs = &mut route.programs_beside;
+        programs.retain(|beside| !is_blind(MeteredKind::Program, &beside.agent.0));
+    }
+
+    /// Takes note of what the agents of a route saw of what is beside them in a whole trial: of
+    /// each proxy, and whether they saw the server program.
+    pub(super) fn note(
+        &mut self,
+        route: &Route,
+        proxies: &[Result<Edges, String>],
+        saw_program: bool,
+    ) {
+        let mut note = |what, who: &str, is_seen: bool| {
+            let times = self.blind.entry(key(route, what, who)).or_default();
+            *times = if is_seen { 0 } else { *times + 1 };
+        };
+        for (proxy, seen) in route.proxies.iter().zip(proxies) {
+            if proxy.seen_by_agent().is_some() {
+                note(MeteredKind::Proxy, &proxy.name, seen.is_ok());
+            }
+        }
+        for beside in &route.programs_beside {
+            note(MeteredKind::Program, &beside.agent.0, saw_program);
         }
     }
 
@@ -161,7 +209,7 @@ impl Meters {
     }
 }
 
-fn key(route: &Route, what: MeteredKind, who: &str) -> (String, MeteredKind, String) {
+fn key(route: &Route, what: MeteredKind, who: &str) -> Key {
     (route.path.clone(), what, who.to_owned())
 }
 
@@ -202,6 +250,9 @@ fn wait(
 
 #[cfg(test)]
 mod tests {
+    use hopbench_model::Reading;
+    use hopbench_testbed::{Beside, Proxy};
+
     use super::*;
 
     const SHORT: Nanos = SECOND / 4;
@@ -244,5 +295,70 @@ mod tests {
         assert_eq!(meters.worth(sandbox(), SHORT + 1), sandbox());
         let proxy = Unseen { all: [(MeteredKind::Proxy, "gateway".to_owned())].into() };
         assert_eq!(meters.worth(proxy.clone(), SHORT), proxy);
+    }
+
+    fn beside(agent: &str) -> Beside {
+        let container = "0123456789ab".to_owned();
+        Beside { agent: AgentId(agent.to_owned()), container }
+    }
+
+    /// A route through a gateway to a server program, each with an agent beside it.
+    fn route() -> Route {
+        Route {
+            path: "in".to_owned(),
+            clients: vec![AgentId("client".to_owned())],
+            servers: vec![AgentId("server".to_owned())],
+            nodes: Vec::new(),
+            cpus: BTreeMap::new(),
+            target: "127.0.0.1:1".parse().unwrap(),
+            host: None,
+            hops: Vec::new(),
+            programs: Vec::new(),
+            programs_beside: vec![beside("server")],
+            proxies: vec![Proxy {
+                name: "gateway".to_owned(),
+                node: "c".to_owned(),
+                named: true,
+                pids: Vec::new(),
+                beside: Some(beside("gate")),
+                workers: 1,
+                cpus: None,
+            }],
+            partly_proved: None,
+            link_bits_per_s: None,
+            mtu_bytes: 0,
+            tunnel_bytes: 0,
+        }
+    }
+
+    fn waited_for(route: &Route, program: bool) -> Vec<(MeteredKind, String)> {
+        Unseen::of(route, program, &[]).all.into_iter().collect()
+    }
+
+    #[test]
+    fn only_what_no_agent_stands_beside_is_waited_for() {
+        let seen = route();
+        assert!(waited_for(&seen, true).is_empty());
+        let gateway = (MeteredKind::Proxy, "gateway".to_owned());
+        let program = (MeteredKind::Program, "server".to_owned());
+        let mut apart = route();
+        (apart.proxies[0].beside, apart.programs_beside) = (None, Vec::new());
+        assert_eq!(waited_for(&apart, false), [gateway.clone()]);
+        assert_eq!(waited_for(&apart, true), [gateway, program]);
+    }
+
+    #[test]
+    fn what_agents_do_not_see_is_left_to_meters_after_two_trials() {
+        let mut meters = Meters::default();
+        let mut trial = |is_seen: bool| {
+            let mut route = route();
+            meters.leave_out_blind(&mut route);
+            let edge = || Ok(Edges { start: Reading::new(), end: Reading::new(), seconds: 1.0 });
+            let seen = if is_seen { edge() } else { Err("nothing".to_owned()) };
+            meters.note(&route, &[seen], is_seen);
+            waited_for(&route, true).len()
+        };
+        assert_eq!([true, false, true, false, false].map(&mut trial), [0; 5]);
+        assert_eq!(trial(false), 2, "the gateway and the program");
     }
 }

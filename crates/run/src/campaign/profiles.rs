@@ -335,6 +335,7 @@ mod tests {
             host: None,
             hops: Vec::new(),
             programs: programs.to_vec(),
+            programs_beside: Vec::new(),
             proxies: (11..).zip(proxies).map(proxy).collect(),
             partly_proved: None,
             link_bits_per_s: None,

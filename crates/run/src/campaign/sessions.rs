@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hopbench_model::Fault;
+use hopbench_model::{Fault, Nanos, SECOND};
 use hopbench_sys::clock;
 use hopbench_testbed::{AgentId, Control, Testbed};
 use hopbench_wire::Hello;
@@ -28,12 +28,16 @@ pub(super) struct Sessions {
     keeper: Option<Keeper>,
     /// When the last trial ended, or before the first: when all was built; since 1970 UTC.
     quiet_since: Duration,
+    /// The observers that could not be reached, with the reason, and when they are tried again.
+    lost: BTreeMap<AgentId, (String, Nanos)>,
     /// The cells that stay prepared at the agents, by their names.
     standing: BTreeMap<CellName, StandingOrders>,
 }
 
 /// How often sessions are opened that break before they are used.
 const TRIES: usize = 2;
+/// An observer that could not be reached is left alone for so long: to try takes a while.
+const REST: Nanos = 60 * SECOND;
 
 impl Sessions {
     /// Nothing is under load from now on.
@@ -43,6 +47,7 @@ impl Sessions {
             resting: Arc::default(),
             keeper: None,
             quiet_since: clock::wall(),
+            lost: BTreeMap::new(),
             standing: BTreeMap::new(),
         }
     }
@@ -105,33 +110,63 @@ impl Sessions {
         })
     }
 
-    /// The sessions for a trial that begins now; one that broke meanwhile is opened again.
+    /// Makes sure that there are sessions with observers, as far as there can be. Those that cannot
+    /// be reached, with the reason.
+    pub(super) fn open_observers(
+        &mut self,
+        testbed: &mut dyn Testbed,
+        observers: &[AgentId],
+    ) -> BTreeMap<AgentId, String> {
+        let now = clock::now();
+        self.lost.retain(|_, (_, until)| *until > now);
+        let wanted = observers.iter().filter(|agent| !self.lost.contains_key(*agent));
+        let wanted: Vec<AgentId> = wanted.cloned().collect();
+        // All at once; if that fails, one by one, to know which.
+        if self.open(testbed, &wanted, &[]).is_err() {
+            for agent in wanted {
+                if let Err(fault) = self.open(testbed, std::slice::from_ref(&agent), &[]) {
+                    self.lost.insert(agent, (fault.text, clock::now() + REST));
+                }
+            }
+        }
+        let lost = |agent: &AgentId| Some((agent.clone(), self.lost.get(agent)?.0.clone()));
+        observers.iter().filter_map(lost).collect()
+    }
+
+    /// The sessions for a trial that begins now; one that broke meanwhile is opened again. Of the
+    /// observers those that answer.
     pub(super) fn take(
         &mut self,
         testbed: &mut dyn Testbed,
         clients: &[AgentId],
         servers: &[AgentId],
+        observers: &[AgentId],
     ) -> Result<Ends, Fault> {
         let mut fault = Fault::measuring("a control session breaks as soon as it is opened");
         for _ in 0..TRIES {
             self.open(testbed, clients, servers)?;
-            let taken = self.remove(&keys(clients, servers));
+            let wanted = [keys(clients, servers), keys(observers, &[])].concat();
+            let (looking_on, taken): (Vec<_>, Vec<_>) = fresh(self.remove(&wanted))
+                .into_iter()
+                .partition(|((agent, _), _)| observers.contains(agent));
+            let looking_on = whole(looking_on);
             let (good, bad): (Vec<_>, Vec<_>) =
-                fresh(taken).into_iter().partition(|(_, agent)| agent.is_ok());
-            let mut agents: Vec<(Key, AgentConnection)> =
-                good.into_iter().filter_map(|(key, agent)| Some((key, agent.ok()?))).collect();
+                taken.into_iter().partition(|(_, agent)| agent.is_ok());
+            let mut agents = whole(good);
             if bad.is_empty() && agents.len() == clients.len() + servers.len() {
                 let servers = agents.split_off(clients.len());
                 let plain = |agents: Vec<(_, AgentConnection)>| {
                     agents.into_iter().map(|(_, agent)| agent).collect()
                 };
+                let observers = looking_on.into_iter().map(|((id, _), agent)| (id, agent));
                 return Ok(Ends {
                     clients: plain(agents),
                     servers: plain(servers),
+                    observers: observers.collect(),
                     ..Ends::default()
                 });
             }
-            self.resting.lock().extend(agents);
+            self.resting.lock().extend(agents.into_iter().chain(looking_on));
             fault = bad.into_iter().find_map(|(_, agent)| agent.err()).unwrap_or(fault);
         }
         Err(fault)
@@ -153,7 +188,8 @@ impl Sessions {
     pub(super) fn put_back(&mut self, ends: Ends, clients: &[AgentId], servers: &[AgentId]) {
         self.quiet_since = clock::wall();
         let agents = ends.clients.into_iter().chain(ends.servers);
-        let agents = keys(clients, servers).into_iter().zip(agents);
+        let observers = ends.observers.into_iter().map(|(id, agent)| ((id, 0), agent));
+        let agents = keys(clients, servers).into_iter().zip(agents).chain(observers);
         let whole =
             agents.filter_map(|(key, agent)| Some((key, usable(agent)?))).collect::<Vec<_>>();
         self.resting.lock().extend(whole);
@@ -199,6 +235,11 @@ fn fresh(agents: Vec<(Key, AgentConnection)>) -> Vec<(Key, Result<AgentConnectio
             .map(|(key, thread)| (key, thread.join().unwrap_or_else(|_| panicked())))
             .collect()
     })
+}
+
+/// Those of the sessions that were made sure of.
+fn whole(agents: Vec<(Key, Result<AgentConnection, Fault>)>) -> Vec<(Key, AgentConnection)> {
+    agents.into_iter().filter_map(|(key, agent)| Some((key, agent.ok()?))).collect()
 }
 
 /// The agents of a trial, each with the number of its session.

@@ -136,13 +136,22 @@ impl CellTrial<'_> {
         let name = &self.point.job.workload;
         let workload = hopbench_load::workload(name)
             .ok_or_else(|| Fault::input(format!("workload `{name}` is not known")))?;
-        let route = testbed.route(self.path, self.point)?;
+        let mut route = testbed.route(self.path, self.point)?;
         let (mut job, target) = self.address(workload, &route);
         let mut sent = self.secrets.restored(&self.point.workload, &job, variable)?;
         // The arrivals of a Poisson schedule are others in each round, and the same on all paths.
         sent.seed = seed_of(sent.seed, u64::from(self.round));
         // An agent that is started again for this is no change of the trial's time.
         sessions.open(testbed, &route.clients, &route.servers)?;
+        meters.leave_out_blind(&mut route);
+        let unreached = sessions.open_observers(testbed, &route.observers());
+        for proxy in &mut route.proxies {
+            let agent = proxy.beside.as_ref().map(|beside| &beside.agent);
+            if agent.is_some_and(|agent| unreached.contains_key(agent)) {
+                proxy.beside = None;
+            }
+        }
+        let observers = route.observers();
         let quiet_since = sessions.quiet_since();
         let sandboxed = self.sandboxed(testbed, &route);
         let unseen = Unseen::of(&route, !self.point.server.is_agent(), &sandboxed);
@@ -163,7 +172,7 @@ impl CellTrial<'_> {
         // As near to the traffic as can be.
         let counters = testbed.counters(&route)?;
         let permit = testbed.permit(&self.bounds)?;
-        let mut ends = sessions.take(testbed, &route.clients, &route.servers)?;
+        let mut ends = sessions.take(testbed, &route.clients, &route.servers, &observers)?;
         ends.permit = permit;
         // A search changes its load from trial to trial.
         ends.stay = self.stays && self.point.search.is_none();
@@ -175,8 +184,10 @@ impl CellTrial<'_> {
         let hellos: Vec<Hello> =
             ends_of(&route, &mut ends).map(|(_, agent)| agent.hello.clone()).collect();
         let programs = (!self.point.server.is_agent()).then_some(route.programs.as_slice());
-        let agents: Vec<AgentId> = route.agents().cloned().collect();
-        let watch = Watch { programs, proxies: &route.proxies, agents: &agents };
+        let observers = ends.observers.iter().map(|(agent, _)| agent);
+        let agents: Vec<AgentId> = route.agents().chain(observers).cloned().collect();
+        let (programs_beside, proxies) = (&route.programs_beside[..], &route.proxies[..]);
+        let watch = Watch { programs, programs_beside, proxies, agents: &agents };
         let mut asking = Asking { watcher, testbed, route: &route, gauges: None };
         let conducted = conduct(&mut ends, &sent, target, &watch, &mut asking);
         let gauges = asking
@@ -193,6 +204,9 @@ impl CellTrial<'_> {
         *changes = known.and_then(|_| testbed.changes(&route)).map_err(|fault| fault.text);
         let (outcome, after) = conducted?;
         job.timing.warmup_ns = outcome.warmup_ns;
+        if outcome.fault.is_none() {
+            meters.note(&route, &outcome.proxies, outcome.programs_apart);
+        }
         // A trial that broke is worth no wait.
         let unseen = if outcome.fault.is_none() { unseen } else { Unseen::default() };
         let quiet = (quiet_since, sessions.quiet_since());
@@ -218,6 +232,7 @@ impl CellTrial<'_> {
         } else if outcome.fault.is_none() {
             meters.learn(&unseen, window_ns, |what, who| costs.knows(what, who));
         }
+        costs.unreached(unreached);
         let (job, route, hellos, outcome, before) = (&job, &route, &hellos, &outcome, &counters);
         let done = self.finish(
             Over { workload, job, target, route, hellos, outcome, before, after, costs, gauges },
@@ -293,9 +308,8 @@ impl CellTrial<'_> {
         };
         let mut record = record(&setting, outcome);
         record.session = self.session;
-        let watched = self.point.server.is_agent() || !route.programs.is_empty();
         let (load, ends) = (costs.load, [&*outcome.clients, &*outcome.servers]);
-        costs.enter(&mut record, route, outcome, watched);
+        costs.enter(&mut record, route, outcome);
         let searched = self.point.search.as_ref();
         let share = match searched.map(|search| &search.goal) {
             Some(SearchGoal::Cpu { of, .. }) => cpu_share::enter(

@@ -1,4 +1,5 @@
-//! The proxies that the agents beside them look at: who is asked, and what the answers come to.
+//! The containers that the agents beside them look at, those of proxies and of server programs: who
+//! is asked, and what the answers come to.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +11,29 @@ use super::ends::Watch;
 use super::follow::Ending;
 use super::proxies::Edges;
 
-/// The neighbours that end `end` is to look at: ids of containers by the proxies' names. An agent
-/// at several ends is asked once.
+/// The neighbours that the agent of number `end` is to look at: ids of containers by the proxies'
+/// names. An agent at several ends is asked once.
 pub(super) fn neighbours(watch: &Watch<'_>, end: usize) -> BTreeMap<String, String> {
     let seen = |proxy: &Proxy| {
-        let beside = seen_by_agent(proxy)?;
+        let beside = proxy.seen_by_agent()?;
         (place(watch, beside) == Some(end)).then(|| (proxy.name.clone(), beside.container.clone()))
     };
     watch.proxies.iter().filter_map(seen).collect()
+}
+
+/// The container of the server program that the agent of number `end` is to look at.
+pub(super) fn program(watch: &Watch<'_>, end: usize) -> Option<String> {
+    let mut all = watch.programs_beside.iter();
+    let beside = all.find(|beside| place(watch, beside) == Some(end))?;
+    Some(beside.container.clone())
+}
+
+/// Whether each server's agent saw the program in the container beside it.
+pub(super) fn saw_programs(servers: &[Option<EndReport>]) -> bool {
+    let saw = |report: &EndReport| {
+        [&report.start, &report.end].iter().all(|edge| edge.readings.contains_key("program"))
+    };
+    !servers.is_empty() && servers.iter().all(|report| report.as_ref().is_some_and(saw))
 }
 
 /// Takes the readings of such proxies out of the ends' reports, whose costs they are not, and puts
@@ -28,21 +44,18 @@ pub(super) fn take(
     proxies: &mut [Result<Edges, String>],
 ) {
     for (proxy, edges) in watch.proxies.iter().zip(proxies) {
-        let Some(beside) = seen_by_agent(proxy) else { continue };
+        let Some(beside) = proxy.seen_by_agent() else { continue };
         let ending = place(watch, beside).and_then(|end| endings.get_mut(end));
-        let report = ending.and_then(|(_, ending)| ending.report.as_mut());
-        *edges = report
-            .ok_or_else(|| "the agent beside it reported nothing".to_owned())
-            .and_then(|report| edges_in(report, &proxy.name));
+        let nothing = "the agent beside it reported nothing";
+        *edges = match ending.map(|(_, ending)| (ending.report.as_mut(), &ending.fault)) {
+            Some((Some(report), _)) => edges_in(report, &proxy.name),
+            Some((None, Some(fault))) => Err(format!("{nothing}: {}", fault.text)),
+            _ => Err(nothing.to_owned()),
+        };
     }
 }
 
-/// By whom a proxy is seen that is not seen from here.
-fn seen_by_agent(proxy: &Proxy) -> Option<&Beside> {
-    proxy.beside.as_ref().filter(|_| proxy.pids.is_empty())
-}
-
-/// The end at which its agent is, the first of several.
+/// The number of the agent that looks at a container, the first of several.
 fn place(watch: &Watch<'_>, beside: &Beside) -> Option<usize> {
     watch.agents.iter().position(|agent| *agent == beside.agent)
 }
@@ -61,7 +74,7 @@ fn edges_in(report: &mut EndReport, name: &str) -> Result<Edges, String> {
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::{Reading, Tick};
+    use hopbench_model::{Fault, Reading, Tick};
     use hopbench_testbed::AgentId;
 
     use super::*;
@@ -105,7 +118,7 @@ mod tests {
         let proxies = [proxy("client-sidecar", "a"), proxy("server-sidecar", "b")];
         // One agent is client and server.
         let agents = ["a", "b", "a"].map(id);
-        let watch = Watch { programs: None, proxies: &proxies, agents: &agents };
+        let watch = Watch { proxies: &proxies, agents: &agents, ..Watch::default() };
         let asked = |end| neighbours(&watch, end).into_keys().collect::<Vec<_>>();
         assert_eq!([asked(0), asked(1)], [["client-sidecar"], ["server-sidecar"]]);
         assert_eq!([asked(2), asked(3)], [[""; 0], [""; 0]]);
@@ -118,33 +131,58 @@ mod tests {
     }
 
     #[test]
+    fn each_server_s_agent_is_asked_for_the_program_beside_it() {
+        let beside = |agent: &str| Beside { agent: id(agent), container: format!("{agent}of-it") };
+        let (programs, agents) = (["b", "c"].map(beside), ["a", "b", "c"].map(id));
+        let (programs_beside, agents) = (&programs[..], &agents[..]);
+        let watch = Watch { programs: Some(&[]), programs_beside, agents, ..Watch::default() };
+        let asked = [0, 1, 2, 3].map(|end| program(&watch, end));
+        assert_eq!(asked, [None, Some("bof-it".to_owned()), Some("cof-it".to_owned()), None]);
+        let (sees, blind) = (report(&[("program", 1.0, 2.0)]), report(&[("self", 1.0, 2.0)]));
+        assert!(saw_programs(&[Some(sees.clone()), Some(sees.clone())]));
+        for other in [Some(blind), None] {
+            assert!(!saw_programs(&[Some(sees.clone()), other]));
+        }
+        assert!(!saw_programs(&[]));
+    }
+
+    #[test]
     fn readings_go_from_the_reports_to_the_proxies() {
         let proxies = [
             proxy("client-sidecar", "a"),
             proxy("server-sidecar", "b"),
             proxy("server-sidecar#2", "c"),
             proxy("gateway", "nobody"),
+            proxy("policy", "observer"),
+            proxy("gateway#2", "hangs"),
         ];
-        let agents = ["a", "b", "c"].map(id);
-        let watch = Watch { programs: None, proxies: &proxies, agents: &agents };
+        let agents = ["a", "b", "c", "observer", "hangs"].map(id);
+        let watch = Watch { proxies: &proxies, agents: &agents, ..Watch::default() };
         let first = report(&[("neighbour client-sidecar", 7.0, 7.025), ("self", 1.0, 2.0)]);
         let mut second = report(&[("self", 1.0, 2.0)]);
         let (setting, why) = ("meter_neighbour server-sidecar", "unavailable: process 9 has ended");
         second.settings.insert(setting.to_owned(), why.to_owned());
+        let observed = report(&[("neighbour policy", 3.0, 3.05)]);
         let mut endings = [
             (Role::Client, ending(Some(first))),
             (Role::Server, ending(Some(second))),
             (Role::Server, ending(None)),
+            (Role::Observer, ending(Some(observed))),
+            (Role::Observer, Ending { fault: Some(Fault::measuring("it hangs")), ..ending(None) }),
         ];
-        let mut seen = vec![Err("not from here".to_owned()); 4];
+        let mut seen = vec![Err("not from here".to_owned()); 6];
         take(&watch, &mut endings, &mut seen);
         let edges = seen[0].as_ref().unwrap();
         let cores = (edges.end["cpu_s_total"] - edges.start["cpu_s_total"]) / edges.seconds;
         assert!((cores - 0.5).abs() < 1e-6 && (edges.seconds - 0.05).abs() < 1e-9, "{edges:?}");
         assert_eq!(seen[1].as_ref().unwrap_err(), "process 9 has ended");
-        for unknown in &seen[2..] {
-            assert_eq!(unknown.as_ref().unwrap_err(), "the agent beside it reported nothing");
+        let edges = seen[4].as_ref().unwrap();
+        assert!((edges.end["cpu_s_total"] - edges.start["cpu_s_total"] - 0.05).abs() < 1e-9);
+        let nothing = "the agent beside it reported nothing";
+        for unknown in &seen[2..4] {
+            assert_eq!(unknown.as_ref().unwrap_err(), nothing);
         }
+        assert_eq!(seen[5], Err(format!("{nothing}: it hangs")));
         for (_, ending) in &endings[..2] {
             let report = ending.report.as_ref().unwrap();
             for edge in [&report.start, &report.end] {

@@ -1,19 +1,23 @@
-//! The participants of a trial: agents at its ends, watched processes, and the caller's watcher.
+//! The participants of a trial: agents at its ends and observers, watched processes, and the
+//! caller's watcher.
 
 use hopbench_model::{Nanos, SignedPermit, Tick};
-use hopbench_testbed::{AgentId, Proxy};
+use hopbench_testbed::{AgentId, Beside, Proxy};
 use hopbench_wire::Role;
 
 use super::agent_connection::AgentConnection;
 use super::standing_orders::StandingOrders;
 
-/// The agents at the ends of a path.
+/// The agents at the ends of a path, and those that look at what is between them. They are numbered
+/// in this order.
 #[derive(Debug, Default)]
 pub struct Ends {
     /// Those that open connections; at least one.
     pub clients: Vec<AgentConnection>,
     /// Those that accept them; empty where the server is no agent.
     pub servers: Vec<AgentConnection>,
+    /// Those at no end, which only read meters. A trial does without one that fails.
+    pub observers: Vec<(AgentId, AgentConnection)>,
     /// What agents of a run want to see with every order; absent: these are none.
     pub permit: Option<SignedPermit>,
     /// Whether they stay prepared after the trial, for another one like it.
@@ -22,16 +26,44 @@ pub struct Ends {
     pub standing: Option<StandingOrders>,
 }
 
+impl Ends {
+    /// How many of them are at an end.
+    pub(super) fn at_ends(&self) -> usize {
+        self.clients.len() + self.servers.len()
+    }
+
+    /// The sessions with all of them, in the order of their numbers.
+    pub(super) fn all(&self) -> impl Iterator<Item = &AgentConnection> {
+        let observers = self.observers.iter().map(|(_, agent)| agent);
+        self.clients.iter().chain(&self.servers).chain(observers)
+    }
+
+    /// The session with the one of this number.
+    pub(super) fn agent(&mut self, number: usize) -> &mut AgentConnection {
+        let (clients, at_ends) = (self.clients.len(), self.at_ends());
+        if number < clients {
+            &mut self.clients[number]
+        } else if number < at_ends {
+            &mut self.servers[number - clients]
+        } else {
+            &mut self.observers[number - at_ends].1
+        }
+    }
+}
+
 /// Processes that take part beside the agents.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Watch<'a> {
     /// Those of the server program, as far as they can be seen: the servers' agents look at them.
     /// `None`: the agents answer themselves.
     pub programs: Option<&'a [u32]>,
+    /// The containers of that program, each seen by the server's agent beside it.
+    pub programs_beside: &'a [Beside],
     /// The proxies on the path and those that stand idle beside it: they are looked at from here,
     /// or by the agent beside them.
     pub proxies: &'a [Proxy],
-    /// The agents at the ends, the clients first; without them none looks at proxies.
+    /// The agents at the ends, the clients first, and the observers last. Without them none looks
+    /// at containers.
     pub agents: &'a [AgentId],
 }
 

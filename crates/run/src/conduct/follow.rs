@@ -1,5 +1,7 @@
 //! The conductor's side of one trial, message by message.
 
+use std::collections::BTreeMap;
+
 use hopbench_model::{Counter, EndReport, Fault, Nanos, SECOND, Timing};
 use hopbench_sys::{Epoll, Events, clock};
 use hopbench_wire::{FromAgent, MAX_ORDER, Role, ToAgent, encode};
@@ -19,11 +21,16 @@ const ABORT_PATIENCE: Nanos = 5 * SECOND;
 /// How much later than the last moment planned an agent may report, once it was told to end.
 const LAST_WORD: Nanos = 15 * SECOND;
 
-/// One trial between the ends. Ends are numbered, the clients first.
+/// How long an observer may take to be ready, and to report once the ends have.
+const OBSERVERS_PATIENCE: Nanos = 2 * SECOND;
+
+/// One trial between the ends. Agents are numbered: the clients first, the observers last.
 pub(super) struct Conductor<'e> {
     ends: &'e mut Ends,
     epoll: Epoll,
     events: Events,
+    /// The observers that the trial does without, by number, with the reason.
+    lost: BTreeMap<usize, Fault>,
 }
 
 /// How one end's trial ended.
@@ -35,69 +42,73 @@ pub(super) struct Ending {
     pub(super) lost: bool,
 }
 
+impl Ending {
+    /// Of an agent that reported nothing.
+    fn silent(fault: &Fault) -> Self {
+        Self { report: None, fault: Some(fault.clone()), lost: false }
+    }
+}
+
 impl<'e> Conductor<'e> {
     pub(super) fn new(ends: &'e mut Ends) -> Result<Self, Fault> {
+        let count = ends.all().count();
         // Nobody spoke while they rested.
-        ends.clients.iter_mut().chain(&mut ends.servers).for_each(AgentConnection::begin);
+        (0..count).for_each(|number| ends.agent(number).begin());
         let cannot =
             |e: std::io::Error| Fault::environment(format!("cannot watch the agents: {e}"));
         let epoll = Epoll::new().map_err(cannot)?;
-        let agents = ends.clients.iter().chain(&ends.servers);
-        for (token, agent) in (0..).zip(agents) {
+        for (token, agent) in (0..).zip(ends.all()) {
             epoll.add_for_reading(agent.channel.readiness(), token).map_err(cannot)?;
         }
-        let events = Events::with_capacity((ends.clients.len() + ends.servers.len()).clamp(1, 64));
-        Ok(Self { ends, epoll, events })
+        let events = Events::with_capacity(count.clamp(1, 64));
+        Ok(Self { ends, epoll, events, lost: BTreeMap::new() })
     }
 
     fn count(&self) -> usize {
-        self.ends.clients.len() + self.ends.servers.len()
+        self.ends.at_ends() + self.ends.observers.len()
     }
 
     fn role(&self, end: usize) -> Role {
-        if end < self.ends.clients.len() { Role::Client } else { Role::Server }
+        let roles = [Role::Client, Role::Server];
+        roles.into_iter().find(|role| self.side(*role).contains(&end)).unwrap_or(Role::Observer)
     }
 
     fn side(&self, role: Role) -> std::ops::Range<usize> {
+        let (clients, at_ends) = (self.ends.clients.len(), self.ends.at_ends());
         match role {
-            Role::Client => 0..self.ends.clients.len(),
-            Role::Server => self.ends.clients.len()..self.count(),
+            Role::Client => 0..clients,
+            Role::Server => clients..at_ends,
+            Role::Observer => at_ends..self.count(),
         }
     }
 
     fn agent(&mut self, end: usize) -> &mut AgentConnection {
-        let clients = self.ends.clients.len();
-        if end < clients {
-            &mut self.ends.clients[end]
-        } else {
-            &mut self.ends.servers[end - clients]
-        }
+        self.ends.agent(end)
     }
 
     /// Time for the orders to start to arrive, ns.
     pub(super) fn head_start(&self) -> Nanos {
-        let agents = self.ends.clients.iter().chain(&self.ends.servers);
-        agents.map(|agent| agent.head_start_ns).max().unwrap_or(0)
+        self.ends.all().map(|agent| agent.head_start_ns).max().unwrap_or(0)
     }
 
     pub(super) fn slowest_round_trip(&self) -> Nanos {
-        self.ends
-            .clients
-            .iter()
-            .chain(&self.ends.servers)
-            .map(|agent| agent.round_trip_ns)
-            .max()
-            .unwrap_or(0)
+        self.ends.all().map(|agent| agent.round_trip_ns).max().unwrap_or(0)
     }
 
-    /// Has all ends made ready by the order of each, by its number; what the agents did not grant.
-    /// If one cannot be made ready, none is.
+    /// Has all agents made ready by the order of each, by its number; what the ends did not grant.
+    /// If an end cannot be made ready, none is. An observer that cannot is done without.
     pub(super) fn make_ready(
         &mut self,
         order: impl Fn(usize) -> ToAgent,
         until: Nanos,
         watcher: &mut dyn Watcher,
     ) -> Result<Vec<String>, Fault> {
+        self.lost.clear();
+        for end in self.side(Role::Observer) {
+            if let Err(fault) = self.order_one(end, &order) {
+                self.lost.insert(end, fault);
+            }
+        }
         let mut limited = Vec::new();
         // The servers first: a client's flows must find them ready.
         for side in [Role::Server, Role::Client] {
@@ -111,20 +122,48 @@ impl<'e> Conductor<'e> {
                 }
             }
         }
+        self.await_observers().inspect_err(|_| self.abort())?;
         Ok(limited)
     }
 
     /// Sends one side its orders.
-    fn order(&mut self, role: Role, order: impl Fn(usize) -> ToAgent) -> Result<(), Fault> {
-        self.side(role).try_for_each(|end| {
-            let order = order(end);
-            let agent = self.agent(end);
-            // The agent would end the session, and could not say why.
-            if agent.is_remote() {
-                fits(&order)?;
+    fn order(&mut self, role: Role, order: &impl Fn(usize) -> ToAgent) -> Result<(), Fault> {
+        self.side(role).try_for_each(|end| self.order_one(end, order))
+    }
+
+    /// Sends one agent its order.
+    fn order_one(&mut self, end: usize, order: &impl Fn(usize) -> ToAgent) -> Result<(), Fault> {
+        let order = order(end);
+        let agent = self.agent(end);
+        // The agent would end the session, and could not say why.
+        if agent.is_remote() {
+            fits(&order)?;
+        }
+        agent.send(&order)
+    }
+
+    /// Waits until the observers are ready, for a moment. The trial does without the others.
+    fn await_observers(&mut self) -> Result<(), Fault> {
+        let until = clock::now() + OBSERVERS_PATIENCE;
+        let late = || Fault::measuring("it was not ready in time");
+        let mut waiting: Vec<usize> = self.side(Role::Observer).collect();
+        waiting.retain(|end| !self.lost.contains_key(end));
+        loop {
+            waiting.retain(|end| {
+                let fault = match self.agent(*end).receive() {
+                    Ok(Some(FromAgent::Ready { .. })) => return false,
+                    Ok(Some(FromAgent::Failed { fault, .. })) | Err(fault) => fault,
+                    Ok(None) if clock::now() >= until => late(),
+                    Ok(_) => return true,
+                };
+                self.lost.insert(*end, fault);
+                false
+            });
+            if waiting.is_empty() {
+                return Ok(());
             }
-            agent.send(&order)
-        })
+            self.pause_until(Some(until))?;
+        }
     }
 
     /// Waits until one side is ready; what its agents did not grant.
@@ -139,7 +178,7 @@ impl<'e> Conductor<'e> {
         let mut limited = Vec::new();
         while !waiting.is_empty() {
             // Any end may fail, and then says why; those that are ready already say nothing else.
-            for end in 0..self.count() {
+            for end in 0..self.ends.at_ends() {
                 if role == Role::Server && !side.contains(&end) {
                     continue;
                 }
@@ -170,6 +209,9 @@ impl<'e> Conductor<'e> {
     /// end is waited for: one that is gone, or does not read, is noticed when it is listened to.
     pub(super) fn start(&mut self, window_start: Nanos) {
         for end in 0..self.count() {
+            if self.lost.contains_key(&end) {
+                continue;
+            }
             let agent = self.agent(end);
             let at = window_start.saturating_add_signed(agent.clock_offset_ns);
             let _ = agent.send_now(&ToAgent::Start { window_start_ns: at });
@@ -185,9 +227,12 @@ impl<'e> Conductor<'e> {
         watcher: &mut dyn Watcher,
     ) -> Result<(Vec<(Role, Ending)>, EdgeReadings), Fault> {
         let until = window_start + timing.window_ns + 2 * timing.timeout_ns + 30 * SECOND;
-        let mut endings: Vec<Option<Ending>> = (0..self.count()).map(|_| None).collect();
+        let mut endings: Vec<Option<Ending>> =
+            (0..self.count()).map(|end| self.lost.get(&end).map(Ending::silent)).collect();
         let mut finished = vec![false; self.count()];
         let mut look_at_all = 0;
+        // The end of waiting for observers, once the ends have reported.
+        let mut patience: Option<Nanos> = None;
         let mut beside = EdgeReader::of(self.ends, proxies, timing, window_start);
         loop {
             beside.look(watcher);
@@ -206,6 +251,12 @@ impl<'e> Conductor<'e> {
                 break;
             }
             let now = clock::now();
+            if endings[..self.ends.at_ends()].iter().all(Option::is_some) {
+                let until = *patience.get_or_insert(now + OBSERVERS_PATIENCE);
+                let late = Fault::measuring("it did not report in time");
+                let silent = endings.iter_mut().filter(|ending| now >= until && ending.is_none());
+                silent.for_each(|ending| *ending = Some(Ending::silent(&late)));
+            }
             let clients = &endings[self.side(Role::Client)];
             let servers = &endings[self.side(Role::Server)];
             // The servers end when all clients are done; the clients end early when one of them
@@ -260,6 +311,8 @@ impl<'e> Conductor<'e> {
                     let fault = self.agent(end).check_heard(clock::now()).err()?;
                     return Some(Ending { report: None, fault: Some(fault), lost: true });
                 }
+                // An observer counts nothing of the traffic.
+                Ok(Some(FromAgent::Progress(_))) if role == Role::Observer => {}
                 Ok(Some(FromAgent::Progress(tick))) => watcher.tick(role, number, &tick),
                 Ok(Some(FromAgent::Done(report))) => {
                     return Some(Ending { report: Some(*report), fault: None, lost: false });

@@ -1,5 +1,7 @@
 //! The agreement of two meters of one thing.
 
+use std::collections::BTreeMap;
+
 use hopbench_meter::delta;
 use hopbench_model::{EndReport, MeteredCost, SECOND, Warning, WarningKind};
 
@@ -16,7 +18,7 @@ const LEAST: f64 = 0.05;
 /// What this program itself saw something spend over the trial's window.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Own {
-    /// `agent`, `proxy` or `node`.
+    /// `agent`, `program`, `proxy` or `node`.
     pub(crate) what: &'static str,
     /// Its name.
     pub(crate) who: String,
@@ -27,13 +29,29 @@ pub(crate) struct Own {
 impl Own {
     /// An agent, as it saw itself: with its meters, which others do not tell apart.
     pub(crate) fn agent(who: &str, report: &EndReport) -> Option<Self> {
-        let reading = |tick: &hopbench_model::Tick| tick.readings.get("self").cloned();
-        let spent = delta::window(&reading(&report.start)?, &reading(&report.end)?);
+        let spent = spent(report, "self")?;
         let cpu_s = spent.get("user_s")? + spent.get("system_s")?;
-        let seconds =
-            report.end.t_ns.saturating_sub(report.start.t_ns).max(1) as f64 / SECOND as f64;
-        Some(Self { what: "agent", who: who.to_owned(), cores: cpu_s / seconds })
+        Some(Self { what: "agent", who: who.to_owned(), cores: cpu_s / seconds(report) })
     }
+
+    /// The server program beside an agent, as that saw it.
+    pub(crate) fn program(agent: &str, report: &EndReport) -> Option<Self> {
+        let spent = spent(report, "program")?;
+        let ticks = || Some(spent.get("user_s")? + spent.get("system_s")?);
+        let cpu_s = spent.get("cpu_s").copied().or_else(ticks)?;
+        Some(Self { what: "program", who: agent.to_owned(), cores: cpu_s / seconds(report) })
+    }
+}
+
+/// What a reading grew by from one edge of the window to the other.
+fn spent(report: &EndReport, reading: &str) -> Option<BTreeMap<String, f64>> {
+    let [start, end] = [&report.start, &report.end].map(|edge| edge.readings.get(reading));
+    Some(delta::window(start?, end?))
+}
+
+/// Time between the edges, s.
+pub(super) fn seconds(report: &EndReport) -> f64 {
+    report.end.t_ns.saturating_sub(report.start.t_ns).max(1) as f64 / SECOND as f64
 }
 
 /// One figure of one meter.

@@ -143,6 +143,7 @@ impl Testbed for Bed {
             host: None,
             hops: vec!["loopback".to_owned()],
             programs: Vec::new(),
+            programs_beside: Vec::new(),
             proxies: self.proxies.get(&path.name).cloned().unwrap_or_default(),
             partly_proved: None,
             link_bits_per_s: None,

@@ -59,8 +59,13 @@ pub(crate) struct Far {
     pub(crate) housekeeping: Option<Housekeeping>,
     /// How often the meters were asked.
     pub(crate) asked: u32,
-    /// The proxies of each path, which nobody sees; none of the traffic passes them.
+    /// The proxies of each path, which nobody sees but agents beside them. None of the traffic
+    /// passes them.
     pub(crate) proxies: Vec<Proxy>,
+    /// Agents that are no clients.
+    pub(crate) only_serves: Vec<AgentId>,
+    /// Agents that cannot be reached.
+    pub(crate) gone: Vec<AgentId>,
 }
 
 impl Far {
@@ -87,7 +92,7 @@ impl Far {
             credentials: self.credentials(agent),
             limits: Limits::default(),
             http: true,
-            both_ends: true,
+            both_ends: !self.only_serves.contains(agent),
         };
         self.agents.insert(agent.clone(), Server::start(&options)?);
         Ok(())
@@ -147,6 +152,9 @@ impl Testbed for Far {
                 self.start(&agent)?;
             }
         }
+        for beside in self.proxies.clone().into_iter().filter_map(|proxy| proxy.beside) {
+            self.start(&beside.agent)?;
+        }
         Ok(())
     }
 
@@ -167,6 +175,7 @@ impl Testbed for Far {
             host: None,
             hops: vec!["loopback".to_owned()],
             programs: Vec::new(),
+            programs_beside: Vec::new(),
             proxies: self.proxies.clone(),
             partly_proved: None,
             link_bits_per_s: None,
@@ -178,6 +187,9 @@ impl Testbed for Far {
     fn control(&mut self, agent: &AgentId) -> Result<Control, Fault> {
         clock::sleep_until(clock::now() + self.far_ms * 1_000_000);
         *self.opened.entry(agent.clone()).or_default() += 1;
+        if self.gone.contains(agent) {
+            return Err(Fault::environment("nobody is there"));
+        }
         let other = self.other_token.then(|| Secret::random().unwrap());
         let (address, secret) = (self.address(agent), other.unwrap_or_else(|| self.secret()));
         let tls = match &self.run {

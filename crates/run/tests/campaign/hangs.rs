@@ -14,7 +14,8 @@ use serde_json::json;
 
 use crate::plans::job;
 
-struct Nobody;
+/// Looks at nothing, and lets every trial go on.
+pub(crate) struct Nobody;
 
 impl Watcher for Nobody {
     fn tick(&mut self, _: Role, _: usize, _: &Tick) {}
@@ -40,8 +41,15 @@ fn until_prepared(stream: UnixStream) -> Channel {
     }
 }
 
+/// Takes its order, and hangs with the session open until the test is over.
+pub(crate) fn never_ready(stream: UnixStream) {
+    let channel = until_prepared(stream);
+    clock::sleep_until(clock::now() + 60 * SECOND);
+    drop(channel);
+}
+
 /// Says that it is ready, and hangs with the session open until the test is over.
-fn hangs(stream: UnixStream) {
+pub(crate) fn hangs(stream: UnixStream) {
     let mut channel = until_prepared(stream);
     channel.send(&FromAgent::Ready { limited: Vec::new() }).unwrap();
     clock::sleep_until(clock::now() + 60 * SECOND);

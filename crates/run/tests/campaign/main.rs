@@ -8,6 +8,7 @@ mod failures;
 mod far;
 mod hangs;
 mod housekeeping;
+mod observers;
 mod onlooker;
 mod plans;
 mod profiles;

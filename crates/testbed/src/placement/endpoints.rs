@@ -183,7 +183,7 @@ impl Endpoints {
         self.clients.iter().chain(&self.servers)
     }
 
-    /// The pods that serve its mesh and have no agent.
+    /// The pods that only serve its mesh.
     pub fn helpers(&self) -> impl Iterator<Item = &PodId> {
         self.gateways.iter().chain(&self.policy)
     }

@@ -89,8 +89,8 @@ impl PodId {
         self.place.network == "host"
     }
 
-    /// Whether there is an agent in it, and not only what serves a mesh.
-    pub fn has_agent(&self) -> bool {
+    /// Whether it is an end of paths, and does not only serve a mesh.
+    pub fn is_end(&self) -> bool {
         !matches!(self.group, Group::Gateway(_) | Group::Policy(_))
     }
 

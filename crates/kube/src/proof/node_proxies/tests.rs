@@ -28,6 +28,7 @@ fn route(proxies: &[&str]) -> Route {
         host: None,
         hops: Vec::new(),
         programs: Vec::new(),
+        programs_beside: Vec::new(),
         proxies: proxies.iter().map(proxy).collect(),
         partly_proved: None,
         link_bits_per_s: None,

@@ -1,9 +1,10 @@
 //! The readings of other meters around the traffic of a route.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use hopbench_model::{MeteredCost, Record, Warning, WarningKind};
-use hopbench_testbed::{AgentId, Metered, MeteredKind, Route};
+use hopbench_model::{EndReport, MeteredCost, Record, Warning, WarningKind};
+use hopbench_testbed::{AgentId, Metered, MeteredKind, Proxy, Route};
 
 use crate::conduct::TrialResult;
 use crate::metered::{self, LoadTimes, Own, SandboxedEnd};
@@ -67,15 +68,16 @@ impl Costs {
         }
     }
 
+    /// Says which observers there were no sessions with, and why.
+    pub(super) fn unreached(&mut self, observers: BTreeMap<AgentId, String>) {
+        let told = |(agent, why): (AgentId, String)| {
+            (format!("observer {agent}"), format!("unavailable: {why}"))
+        };
+        self.unavailable.extend(observers.into_iter().map(told));
+    }
+
     /// Puts them into the record, with what they say of each other and of what was seen here.
-    /// `watched` says whether the server is an agent, or a program whose processes are seen here.
-    pub(super) fn enter(
-        self,
-        record: &mut Record,
-        route: &Route,
-        outcome: &TrialResult,
-        watched: bool,
-    ) {
+    pub(super) fn enter(self, record: &mut Record, route: &Route, outcome: &TrialResult) {
         let Self { load, metered, unavailable, sandboxed, silent } = self;
         record.settings.extend(unavailable);
         // What an agent reads of its own quota is of the window.
@@ -95,6 +97,7 @@ impl Costs {
         ));
         record.cost.metered = metered;
         metered::of_nodes(record, &load);
+        metered::of_observers(record, observed(route, outcome));
         let names = |agents: &[AgentId]| {
             agents.iter().map(|AgentId(name)| name.clone()).collect::<Vec<_>>()
         };
@@ -116,7 +119,7 @@ impl Costs {
             );
         }
         let (end, names) = (SandboxedEnd::Server, names(&route.servers));
-        if !watched {
+        if outcome.server_unseen {
             missing(
                 metered::of_program(record, &names, &load),
                 metered::SERVER_PROGRAM,
@@ -131,6 +134,18 @@ impl Costs {
         }
         record.warnings.extend(left_out(&unknown, silent.as_deref()));
     }
+}
+
+/// What the observers reported, each with its node.
+fn observed<'a>(
+    route: &'a Route,
+    outcome: &'a TrialResult,
+) -> impl Iterator<Item = (&'a str, &'a EndReport)> {
+    outcome.observers.iter().filter_map(move |(agent, report)| {
+        let is_beside =
+            |proxy: &&Proxy| proxy.beside.as_ref().is_some_and(|beside| beside.agent == *agent);
+        Some((route.proxies.iter().find(is_beside)?.node.as_str(), report))
+    })
 }
 
 /// The proxies of the path whose CPU only a meter sees, and none saw in time, each with the setting
@@ -192,5 +207,7 @@ fn own(record: &Record, route: &Route, outcome: &TrialResult) -> Vec<Own> {
         .filter(|node| !record.cost.one_machine && !node.per_cpu_busy.is_empty());
     let nodes =
         nodes.map(|node| Own { what: "node", who: node.name.clone(), cores: node.busy_cores });
-    agents.chain(proxies).chain(nodes).collect()
+    let servers = route.servers.iter().zip(&outcome.servers).filter(|_| outcome.programs_apart);
+    let programs = servers.filter_map(|(agent, report)| Own::program(&agent.0, report.as_ref()?));
+    agents.chain(programs).chain(proxies).chain(nodes).collect()
 }

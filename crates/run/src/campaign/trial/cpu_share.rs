@@ -69,8 +69,8 @@ impl Known<'_> {
             CpuOf::Server => {
                 let cores = of_side("server", record.cost.server.get("cores"))?;
                 // Where a program serves, nobody puts its threads where the job would have them.
-                let pinned =
-                    job.server_cpus.as_ref().filter(|_| route.programs.is_empty()).map(|c| &*c.0);
+                let is_agent = route.programs.is_empty() && route.programs_beside.is_empty();
+                let pinned = job.server_cpus.as_ref().filter(|_| is_agent).map(|c| &*c.0);
                 Ok(cores / self.usable(record, &route.servers, servers, pinned)?)
             }
         }

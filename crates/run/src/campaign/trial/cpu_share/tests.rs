@@ -31,6 +31,7 @@ fn lab() -> (Route, Record) {
         host: None,
         hops: Vec::new(),
         programs: Vec::new(),
+        programs_beside: Vec::new(),
         proxies: vec![
             proxy("server-sidecar", 2, Some(vec![2])),
             proxy("server-sidecar#2", 3, None),
