@@ -10,8 +10,8 @@
 //!   of agents' pods.
 //! - [`labels`], [`names`]: by them everything that was made is found. [`RIGHTS`]: everything that
 //!   hopbench does in a cluster; [`manifests`]: the same as objects.
-//! - [`meters`]: the cluster's own meters; [`sees_sidecars`]: where they are not needed;
-//!   [`watch`]: changes in it while trials run.
+//! - [`meters`]: the cluster's own meters; [`Sight`]: where they are not needed; [`watch`]: changes
+//!   in it while trials run.
 //! - [`clean`]: removal of what dead runs left; [`doctor`]: what a cluster can do.
 //!
 //! Kubernetes places, starts, restarts, wires and removes the agents. Everything of a run is in a
@@ -34,6 +34,6 @@ pub use api::rights::{RIGHTS, Right};
 pub use api::{labels, manifests, names};
 pub use cleanup::garbage_collect as clean;
 pub use objects::cron;
+pub use observe::sight::Sight;
 pub use observe::{meters, watch};
-pub use plan::attachment::sees_sidecars;
 pub use session::Cluster;

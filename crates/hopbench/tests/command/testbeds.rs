@@ -4,7 +4,7 @@
 use std::fs;
 use std::process::Command;
 
-use hopbench_model::{Plan, TestbedSpec, Via};
+use hopbench_model::{Path, Plan, Point, TestbedSpec};
 use hopbench_run::new_run;
 use hopbench_run::results::{Folder, open};
 use serde_json::Value;
@@ -106,20 +106,26 @@ fn every_shipped_scenario_has_a_page_for_a_cluster() {
             page.contains(" mesh envoy: our own, image "),
             plan.paths.iter().any(|path| path.is_proxied())
         );
-        let by_agents = " metered sidecars: by the agents beside them, from /proc ";
+        let is_beside = |path: &Path, point: &Point| {
+            let asks = path.variant.as_ref().is_some_and(|v| v.policy_check || v.policy_report);
+            let is_seen = path.to.runtime.is_none() && !point.server.is_agent();
+            path.is_proxied() || asks || is_seen
+        };
+        let is_sandbox =
+            |path: &Path, _: &Point| path.from.runtime.is_some() || path.to.runtime.is_some();
+        let any = |is: &dyn Fn(&Path, &Point) -> bool| {
+            let of_hopbench = |point: &Point| point.peer.is_none();
+            let cells = plan.cells.iter().map(|cell| plan.at(*cell));
+            cells.filter(|(_, point)| of_hopbench(point)).any(|(path, point)| is(path, point))
+        };
         assert_eq!(
-            page.contains(by_agents),
-            plan.paths.iter().any(|path| !path.mesh.is_none()),
+            page.contains(": by the agents beside them, from /proc at the window's edges"),
+            any(&is_beside),
             "{page}"
         );
-        let needs_others = plan.paths.iter().any(|path| {
-            let asks = path.variant.as_ref().is_some_and(|v| v.policy_check || v.policy_report);
-            let is_in_sandbox = path.from.runtime.is_some() || path.to.runtime.is_some();
-            matches!(path.via, Via::Gateway(_)) || asks || is_in_sandbox
-        });
         assert_eq!(
             page.contains("each such trial waits for their readings, some 8 to 16 s"),
-            needs_others || plan.points.iter().any(|point| !point.server.is_agent()),
+            any(&is_sandbox),
             "{page}"
         );
     }

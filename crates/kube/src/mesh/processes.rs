@@ -9,7 +9,6 @@ use super::{injected, on_nodes};
 use crate::objects::containers::GATEWAY;
 use crate::observe::meters::target::{Container, MeterTarget};
 use crate::provision::built::Built;
-use crate::provision::pod_status;
 
 /// The processes of the mesh on a route.
 pub(super) fn on_route(built: &Built, route: &Route) -> Vec<Met> {
@@ -41,15 +40,9 @@ fn container(built: &Built, met: &Met) -> &'static str {
     }
 }
 
-/// The agent that sees its processes, as its pod stands: there is one in the pod, and the pod's
-/// containers share a PID namespace of the node's kernel.
+/// The agent that sees its processes, as its pod stands.
 pub(super) fn beside(built: &Built, met: &Met) -> Option<Beside> {
-    let pod = built.pods.get(&met.pod)?;
-    let sees = built.agents.contains_key(&met.pod)
-        && pod_status::shares_processes(pod)
-        && !built.is_sandbox(&met.pod);
-    let id = pod_status::container_id(pod, container(built, met)).filter(|_| sees)?;
-    Some(Beside { agent: met.pod.agent(), container: id.to_owned() })
+    built.beside(&met.pod, container(built, met))
 }
 
 /// Their containers and the pods of those on the nodes, for meters and watches.

@@ -16,7 +16,7 @@ use crate::objects::security::{Level, beyond_restricted};
 use crate::objects::sidecar::Sidecar;
 use crate::objects::typed::typed;
 use crate::objects::{frame, network_policy, patch, pod, secret, service};
-use crate::plan::attachment::Attachment;
+use crate::plan::attachment::{Attachment, has_agent};
 use crate::plan::gateways;
 use crate::plan::names;
 use crate::plan::nodes::NodeFacts;
@@ -116,7 +116,8 @@ pub(crate) fn pods(
             node,
             attachment,
             port: agent_port(placement, *host_port, id),
-            has_agent: id.has_agent(),
+            has_agent: has_agent(spec, id),
+            is_end: id.is_end(),
             program: id.program.as_ref().and_then(|program| spec.servers.get(program)),
             settings: placement.settings.get(id),
             tools: peers::image(spec, placement, id),

@@ -42,6 +42,8 @@ pub(crate) struct Recipe<'a> {
     pub(crate) port: u16,
     /// Whether there is an agent.
     pub(crate) has_agent: bool,
+    /// Whether it is an end of paths. Otherwise the agent only looks at what is beside it.
+    pub(crate) is_end: bool,
     /// The server program beside the agent.
     pub(crate) program: Option<&'a ServerImage>,
     /// What its subject changes in it.
@@ -109,8 +111,9 @@ pub(crate) fn pod(recipe: &Recipe<'_>) -> Value {
         spec["hostNetwork"] = true.into();
         spec["dnsPolicy"] = "Default".into();
     }
-    // The agent reads what the proxy spends.
-    if recipe.has_agent && sidecar.has_proxy() && attachment.shares_processes() {
+    // The agent reads what the containers beside it spend.
+    let is_beside = recipe.has_agent && (recipe.program.is_some() || sidecar.has_proxy());
+    if is_beside && attachment.shares_processes() {
         spec[SHARED] = true.into();
     }
     if let Some(class) = &attachment.runtime_class {
@@ -122,15 +125,12 @@ pub(crate) fn pod(recipe: &Recipe<'_>) -> Value {
 fn agent(recipe: &Recipe<'_>) -> Value {
     let Recipe { spec, port, settings, .. } = recipe;
     let image = settings.and_then(|own| own.agent.as_ref()).unwrap_or(&spec.image);
-    let arguments = [
-        "serve",
-        "--both-ends",
-        "--credentials-file",
-        &secret::file(),
-        "--port",
-        &port.to_string(),
-    ];
-    let mut arguments = arguments.map(str::to_owned).to_vec();
+    let mut arguments = vec!["serve".to_owned()];
+    if recipe.is_end {
+        arguments.push("--both-ends".to_owned());
+    }
+    let file = secret::file();
+    arguments.extend(["--credentials-file", &file, "--port", &port.to_string()].map(str::to_owned));
     if recipe.answers_tools {
         arguments.push("--http".to_owned());
     }

@@ -1,6 +1,7 @@
 //! The attachment of the pods of a place: their network and their RuntimeClass.
 
 use hopbench_model::{ClusterSpec, Place, PodNetwork};
+use hopbench_testbed::placement::PodId;
 use serde_json::Value;
 
 /// The RuntimeClass of a runtime that scenarios call otherwise, where they do not say it.
@@ -93,9 +94,15 @@ impl Attachment {
     }
 }
 
-/// Whether the agents of a place see the processes of the sidecars beside them, as far as the
-/// scenario tells. `None`: the cluster cannot have the place.
-pub fn sees_sidecars(spec: &ClusterSpec, place: &Place) -> Option<bool> {
+/// Whether there is an agent in a pod. Ends of paths have one. A pod that only serves a mesh has
+/// one if it sees the processes there.
+pub(crate) fn has_agent(spec: &ClusterSpec, pod: &PodId) -> bool {
+    pod.is_end() || sees_processes(spec, &pod.place) == Some(true)
+}
+
+/// Whether an agent in a pod of this place sees the processes of the containers beside it, as far
+/// as the scenario tells. `None`: the cluster cannot have the place.
+pub(crate) fn sees_processes(spec: &ClusterSpec, place: &Place) -> Option<bool> {
     let attachment = Attachment::of(spec, place).ok()?;
     let patches = [spec.patch.as_ref(), attachment.network.patch.as_ref()];
     let refuses = |patch: &Value| patch["spec"][SHARED] == Value::Bool(false);
@@ -117,6 +124,8 @@ pub(crate) fn has_own_kernel(class: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use hopbench_testbed::placement::Group;
+
     use super::*;
     use crate::plan::fixture::{place, spec};
 
@@ -144,20 +153,25 @@ mod tests {
     }
 
     #[test]
-    fn agents_see_sidecars_unless_a_sandbox_or_a_patch_keeps_them_from_it() {
+    fn agents_see_processes_unless_a_sandbox_or_a_patch_keeps_them_from_it() {
         let mut spec = spec();
         let overlay = PodNetwork { runtime_class: Some("overlay".into()), ..PodNetwork::default() };
         spec.networks.insert("overlay".into(), overlay);
         let sees = |spec: &ClusterSpec| {
             ["pod@a", "overlay@a", "pod+runsc@a", "eni@a"]
-                .map(|text| sees_sidecars(spec, &place(text)))
+                .map(|text| sees_processes(spec, &place(text)))
         };
         let unless_sandboxed = [Some(true), Some(true), Some(false), None];
         assert_eq!(sees(&spec), unless_sandboxed);
         spec.patch = Some(serde_json::json!({"spec": {"shareProcessNamespace": true}}));
         assert_eq!(sees(&spec), unless_sandboxed);
+        let gateway = PodId::first(place("pod@c"), Group::Gateway("in".into()));
+        let end = PodId::first(place("pod@a"), Group::Shared);
+        let have_agents = |spec: &ClusterSpec| [&gateway, &end].map(|pod| has_agent(spec, pod));
+        assert_eq!(have_agents(&spec), [true, true]);
         spec.patch = Some(serde_json::json!({"spec": {"shareProcessNamespace": false}}));
         assert_eq!(sees(&spec), [Some(false), Some(false), Some(false), None]);
+        assert_eq!(have_agents(&spec), [false, true]);
     }
 
     #[test]

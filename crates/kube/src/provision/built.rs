@@ -11,6 +11,7 @@ use hopbench_control::conductor::Conductor;
 use hopbench_control::keys::PublicKey;
 use hopbench_control::tls;
 use hopbench_model::{ClusterSpec, Fault, IpFamily, MeshProvider, Path, Place, Point};
+use hopbench_testbed::Beside;
 use hopbench_testbed::placement::{Placement, PodId};
 use k8s_openapi::api::core::v1::Pod;
 use rustls::ClientConfig;
@@ -183,6 +184,18 @@ impl Built {
         class.is_some_and(|class| self.discovery.is_sandbox(class))
     }
 
+    /// The agent that sees the processes of a container, as its pod stands. There is one in the
+    /// pod, it may measure, and the pod's containers share a PID namespace of the node's kernel.
+    pub(crate) fn beside(&self, id: &PodId, container: &str) -> Option<Beside> {
+        let pod = self.pods.get(id)?;
+        let sees = self.agents.contains_key(id)
+            && self.foreign_agent(id).is_none()
+            && pod_status::shares_processes(pod)
+            && !self.is_sandbox(id);
+        let container = pod_status::container_id(pod, container).filter(|_| sees)?;
+        Some(Beside { agent: id.agent(), container: container.to_owned() })
+    }
+
     /// The way to a pod's agent.
     pub(crate) fn way(&self, id: &PodId) -> AgentRoute {
         if self.is_sandbox(id) {
@@ -211,10 +224,13 @@ impl Built {
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::Via;
+    use hopbench_control::keys::KeyPair;
+    use hopbench_model::{MeshMode, Variant, Via};
+    use serde_json::json;
 
-    use super::fixture::built_with;
+    use super::fixture::{built, built_with, named};
     use super::*;
+    use crate::objects::containers::GATEWAY;
     use crate::plan::fixture::{path, plan, point};
 
     #[tokio::test]
@@ -241,5 +257,39 @@ mod tests {
             built.nodes.clear();
             assert_eq!(built.first_family(), families[0], "by a pod");
         }
+    }
+
+    #[tokio::test]
+    async fn a_gateway_is_seen_by_the_agent_beside_it_where_they_share_processes() {
+        let (gateway, variant) = (Via::Gateway("c".into()), Some(Variant::plain()));
+        let ends = path("in", "pod@a", "pod@b", gateway);
+        let path = Path { mesh: MeshMode::Server, variant, ..ends };
+        let mut built = built(&plan(vec![path], vec![point("rr", "hopbench")]));
+        let id = named(&built, "pod@c/gateway-in");
+        let pod = |shared: bool| -> Pod {
+            let status = json!({
+                "name": GATEWAY, "image": "", "imageID": "", "ready": true, "restartCount": 0,
+                "state": {"running": {}}, "containerID": "containerd://0123456789abcdef",
+            });
+            let spec = json!({"containers": [], "shareProcessNamespace": shared});
+            let pod = json!({
+                "metadata": {}, "spec": spec, "status": {"containerStatuses": [status]},
+            });
+            serde_json::from_value(pod).unwrap()
+        };
+        built.pods.insert(id.clone(), pod(true));
+        assert_eq!(built.beside(&id, GATEWAY), None, "there is no agent");
+        let keys: KeyPair = "01".repeat(32).parse().unwrap();
+        built.agents.insert(id.clone(), keys.public());
+        let container = "0123456789abcdef".to_owned();
+        let seen = Beside { agent: id.agent(), container };
+        assert_eq!(built.beside(&id, GATEWAY), Some(seen));
+        assert_eq!(built.beside(&id, "other"), None);
+        let image = built.agent_image(&id).to_owned();
+        built.foreign.insert(("c".to_owned(), image), "of another build".to_owned());
+        assert_eq!(built.beside(&id, GATEWAY), None, "it may not measure");
+        built.foreign.clear();
+        built.pods.insert(id.clone(), pod(false));
+        assert_eq!(built.beside(&id, GATEWAY), None, "they share nothing");
     }
 }

@@ -22,7 +22,7 @@ pub(crate) fn foreign(
 ) -> BTreeMap<(String, String), String> {
     let is_ready = |id: &PodId| built.pods.get(id).map(pod_diagnosis::state) == Some(State::Ready);
     let mut asked: BTreeMap<(&str, &str), &PodId> = BTreeMap::new();
-    for id in built.placement.pods.iter().filter(|id| id.has_agent() && is_ready(id)) {
+    for id in built.agents.keys().filter(|id| is_ready(id)) {
         asked.entry((id.place.node.as_str(), built.agent_image(id))).or_insert(id);
     }
     let mut foreign = BTreeMap::new();

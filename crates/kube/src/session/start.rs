@@ -22,6 +22,7 @@ use crate::cleanup::heartbeat::Heartbeat;
 use crate::mesh;
 use crate::objects::blueprint::{self, Blueprint, Ground};
 use crate::objects::security::Level;
+use crate::plan::attachment::has_agent;
 use crate::plan::gateways;
 use crate::plan::kube_proxy::KubeProxy;
 use crate::plan::names as object_names;
@@ -126,7 +127,7 @@ impl Cluster {
         let keys: BTreeMap<PodId, KeyPair> = placement
             .pods
             .iter()
-            .filter(|id| id.has_agent())
+            .filter(|id| has_agent(&spec, id))
             .map(pair)
             .collect::<Result<_, Fault>>()?;
         let blueprint = Blueprint::of(&ground, &run, &conductor.run_key(), &keys)?;

@@ -18,6 +18,7 @@ use crate::api::forward;
 use crate::api::rights::{self, Right};
 use crate::cleanup::teardown;
 use crate::mesh;
+use crate::objects::containers::PROGRAM;
 use crate::objects::service::route::host_name;
 use crate::observe::meters::reading::Readings;
 use crate::plan::gateways;
@@ -163,6 +164,7 @@ impl Testbed for Cluster {
             hops: hops(built, &ends, bypassed),
             // They are in other machines' /proc.
             programs: Vec::new(),
+            programs_beside: servers.iter().filter_map(|pod| built.beside(pod, PROGRAM)).collect(),
             proxies,
             partly_proved: mesh::on_nodes::partly(self.spec.mesh.provider, &ends, bypassed),
             link_bits_per_s: self.spec.link_bits_per_s(path),

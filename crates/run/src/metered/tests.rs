@@ -1,4 +1,4 @@
-use hopbench_model::fixture;
+use hopbench_model::{NodeCost, Reading, Tick, fixture};
 
 use super::*;
 
@@ -266,4 +266,65 @@ fn a_sandbox_costs_what_was_metered_around_it() {
     record.cost.metered.pop();
     of_sandbox(&mut record, SandboxedEnd::Server, &["p".to_owned()], &LOAD, false);
     assert_eq!(record.settings["server_sandbox"], "unavailable: nobody metered it");
+}
+
+/// A report of a window of 2 s in which two CPUs were busy for 3 s together, and a program for 1 s.
+fn observed() -> EndReport {
+    let edge = |t_ns: i64, times: f64| {
+        let spent = |all: &[(&str, f64)]| -> Reading {
+            all.iter().map(|(name, value)| ((*name).to_owned(), times * value)).collect()
+        };
+        let cpu =
+            [("busy_s_total", 3.0), ("cpu0_busy_s_total", 2.0), ("cpu1_busy_s_total", 1.0)];
+        let program = [("user_s_total", 0.5), ("system_s_total", 0.5)];
+        let readings = [("cpu", spent(&cpu)), ("program", spent(&program))];
+        let readings = readings.map(|(name, reading)| (name.to_owned(), reading)).into();
+        Tick { t_ns, readings, ..Tick::default() }
+    };
+    let (start, end) = (edge(1_000_000, 1.0), edge(2_001_000_000, 2.0));
+    EndReport { start, end, ..EndReport::default() }
+}
+
+#[test]
+fn a_node_that_only_an_observer_sees_stands_with_the_metered_ones() {
+    let report = observed();
+    let of = |change: fn(&mut Record)| {
+        let mut record = fixture::record(&[]);
+        record.cost.metered.push(one((97, 0.0), (161, 31.0)));
+        change(&mut record);
+        of_observers(&mut record, [("c", &report), ("c", &report)].into_iter());
+        record.cost.metered
+    };
+    let metered = of(|_| {});
+    let [cost, other] = &metered[..] else { panic!("{metered:?}") };
+    assert_eq!([&*cost.who, &*cost.what, &*cost.source], ["c", "node", "agent"]);
+    assert_eq!((cost.window_s, cost.starts_at_s, other.what.as_str()), (2.0, 0.001, "proxy"));
+    for (name, value) in [("cores", 1.5), ("load_cores", 1.5), ("cpu_s", 3.0)] {
+        assert!((cost.figures[name] - value).abs() < 1e-9, "{name}: {cost:?}");
+    }
+    // An end saw it, it is no machine of its own, or the window holds too few ticks.
+    let seen = of(|record| {
+        let (name, per_cpu_busy) = ("c".to_owned(), vec![0.5]);
+        record.cost.nodes.push(NodeCost { name, per_cpu_busy, ..NodeCost::default() });
+    });
+    let others = [
+        seen,
+        of(|record| record.cost.one_machine = true),
+        of(|record| record.window_s = SHORTEST_OF_MACHINE_S / 2.0),
+    ];
+    assert_eq!(others.map(|metered| metered.len()), [1; 3]);
+}
+
+#[test]
+fn a_program_that_its_agent_sees_is_compared_with_what_others_metered() {
+    let own = Own::program("server", &observed()).unwrap();
+    assert_eq!((own.what, own.who.as_str()), ("program", "server"));
+    assert!((own.cores - 0.5).abs() < 1e-9, "{own:?}");
+    let metered = MeteredCost {
+        who: "server".to_owned(),
+        what: "program".to_owned(),
+        ..one((100, 0.0), (160, 60.0))
+    };
+    assert_eq!(disagree(std::slice::from_ref(&metered), &[own], 60.0).len(), 1);
+    assert_eq!(Own::program("server", &EndReport::default()), None);
 }

@@ -262,11 +262,15 @@ fn gateways(path: &Path, node: &str) -> Vec<PodId> {
     (0..count).zip(nodes.iter().copied().cycle()).map(pod).collect()
 }
 
-/// A pod on this node that serves the mesh of a path. Its network is that of the servers, or that
-/// of the clients if the servers have no pods.
+/// A pod on this node that serves the mesh of a path.
 fn helper(path: &Path, node: &str, group: Group) -> PodId {
+    PodId::first(helper_place(path, node), group)
+}
+
+/// The place on this node of pods that serve the mesh of a path. Its network is that of the
+/// servers, or that of the clients if the servers have no pods.
+pub fn helper_place(path: &Path, node: &str) -> Place {
     let mut networks = [&path.to, &path.from].into_iter().map(|place| place.network.as_str());
     let network = networks.find(|network| *network != "host").unwrap_or("pod").to_owned();
-    let place = Place { network, node: node.to_owned(), more_nodes: Vec::new(), runtime: None };
-    PodId::first(place, group)
+    Place { network, node: node.to_owned(), more_nodes: Vec::new(), runtime: None }
 }

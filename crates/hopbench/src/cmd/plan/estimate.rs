@@ -1,6 +1,7 @@
 //! The estimate of a plan: its trials and its time, at least and at most.
 
-use hopbench_model::{Cell, Nanos, Plan, Point, SearchGoal, SearchSpec};
+use hopbench_kube::Sight;
+use hopbench_model::{Cell, Nanos, Plan, Point, SECOND, SearchGoal, SearchSpec, TestbedSpec};
 use hopbench_run::{Profiling, TRIAL_OVERHEAD_NS};
 use hopbench_stats::{Ceiling, Highest, Knee, Measurement, Outcome, Search};
 
@@ -8,6 +9,9 @@ use hopbench_stats::{Ceiling, Highest, Knee, Measurement, Outcome, Search};
 const NOISE: u64 = 2;
 /// Results for which a search is tried out.
 const TRIED: i32 = 12;
+/// The time in which the meters of a cluster read what no agent sees, before a trial and after it:
+/// the middle of 8 to 16 s.
+const METERS_NS: Nanos = 12 * SECOND;
 
 /// From the least to the most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -59,7 +63,7 @@ impl Estimate {
             .iter()
             .map(|cell| {
                 let (path, point) = plan.at(*cell);
-                trial_ns(point, path.clients, None, false)
+                trial_ns(point, path.clients, None, false).saturating_add(meters_ns(plan, *cell))
             })
             .fold(0, u64::saturating_add);
         let rounds = rounds(plan, round_ns);
@@ -76,9 +80,13 @@ impl Estimate {
         for (at, point) in plan.points.iter().enumerate() {
             let paths = searched.iter().filter(|cell| cell.point == at).count() as u64;
             if let (Some(search), 1..) = (&point.search, paths) {
-                let of_point = searched.iter().filter(|cell| cell.point == at);
-                let clients = of_point.map(|cell| plan.paths[cell.path].clients).max();
-                let length = |rate, is_scan| trial_ns(point, clients.unwrap_or(1), rate, is_scan);
+                let of_point = || searched.iter().filter(|cell| cell.point == at);
+                let clients = of_point().map(|cell| plan.paths[cell.path].clients).max();
+                // All paths have the mean of them.
+                let waits_ns = of_point().map(|cell| meters_ns(plan, *cell)).sum::<Nanos>() / paths;
+                let length = |rate, is_scan| {
+                    trial_ns(point, clients.unwrap_or(1), rate, is_scan).saturating_add(waits_ns)
+                };
                 let effort = effort(search, paths, plan.most_rounds(), &length);
                 out.search_trials = out.search_trials.plus(effort.trials);
                 out.time_ns = out.time_ns.plus(effort.time_ns);
@@ -102,6 +110,17 @@ impl Estimate {
         self.profile_ns = cells.iter().map(time_ns).fold(0, u64::saturating_add);
         self.time_ns = self.time_ns.plus(Range::of(self.profile_ns));
         self
+    }
+}
+
+/// How long a trial of a cell waits for meters, ns.
+fn meters_ns(plan: &Plan, cell: Cell) -> Nanos {
+    let (path, point) = plan.at(cell);
+    match &plan.testbed {
+        TestbedSpec::Kubernetes(spec) if !Sight::of(spec, path, point).by_meters.is_empty() => {
+            METERS_NS
+        }
+        _ => 0,
     }
 }
 
@@ -261,7 +280,8 @@ fn walked(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hopbench_model::{RateRange, SECOND, ShortTrials, fixture};
+    use hopbench_model::{Path, Place, RateRange, ShortTrials, fixture};
+    use serde_json::{Value, json};
 
     fn trials(search: &SearchSpec, paths: u64, rounds: u32) -> Range {
         effort(search, paths, rounds, &|_, _| 1).trials
@@ -324,6 +344,26 @@ mod tests {
         let plan = Plan { budget_ns: Some(3600 * SECOND), ..fixture::plan(vec![], vec![]) };
         let of = |round_ns| rounds(&plan, round_ns).most;
         assert_eq!([of(7 * SECOND), of(SECOND), of(3 * 3600 * SECOND)], [514, 1000, 1]);
+    }
+
+    #[test]
+    fn trials_that_wait_for_the_meters_of_a_cluster_take_longer() {
+        let of = |runtime: Option<&str>| {
+            let to = Place { runtime: runtime.map(str::to_owned), ..fixture::place("pod", "b") };
+            let path = Path { to, ..fixture::path("p") };
+            let point = fixture::point("rr", fixture::job("rr", Value::Null));
+            let spec = json!({
+                "image": "hopbench", "pull_policy": "Never", "nodes": [],
+                "mesh": {"provider": "envoy", "image": "envoy"},
+                "network_policy": false, "start_timeout_ns": 1,
+            });
+            let testbed = TestbedSpec::Kubernetes(serde_json::from_value(spec).unwrap());
+            let plan = Plan { testbed, ..fixture::plan(vec![path], vec![point]) };
+            Estimate::of(&plan, &plan.cells).time_ns
+        };
+        let (plain, sandboxed) = (of(None), of(Some("runsc")));
+        let later = |ns: u64| ns + METERS_NS;
+        assert_eq!(sandboxed, Range { least: later(plain.least), most: later(plain.most) });
     }
 
     #[test]

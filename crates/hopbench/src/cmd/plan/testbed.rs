@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopbench_kube::sees_sidecars;
+use hopbench_kube::Sight;
 use hopbench_model::units::{BitRate, Span};
 use hopbench_model::{
     ClusterNode, ClusterSpec, Host, HostsSpec, LabNode, LabSpec, MeshProvider, Path, Plan,
@@ -140,41 +140,23 @@ fn cluster(
 /// Who reads the CPU and memory of what is no agent, and what waiting for that costs; `None`: there
 /// is nothing but agents.
 fn metering(spec: &ClusterSpec, plan: &Plan) -> Option<String> {
-    let (mut read, mut awaited) = (false, BTreeSet::new());
-    for path in &plan.paths {
-        let ends = [(path.mesh.has_client(), &path.from), (path.mesh.has_server(), &path.to)];
-        for (_, place) in ends.into_iter().filter(|(has_sidecar, _)| *has_sidecar) {
-            match sees_sidecars(spec, place) {
-                Some(true) => read = true,
-                Some(false) => drop(awaited.insert("sidecars that agents do not see")),
-                None => {}
-            }
-        }
-        let is_metered = spec.gateway_of(path).is_none_or(|gateway| gateway.class.is_some());
-        if matches!(path.via, Via::Gateway(_)) && is_metered {
-            awaited.insert("gateways");
-        }
-        if path.variant.as_ref().is_some_and(|v| v.policy_check || v.policy_report) {
-            awaited.insert("policy services");
-        }
-        if [&path.from, &path.to].iter().any(|place| place.runtime.is_some()) {
-            awaited.insert("sandboxes");
-        }
-    }
-    if plan.points.iter().any(|point| !point.server.is_agent()) {
-        awaited.insert("server programs");
-    }
-    let by_agents = "sidecars: by the agents beside them, from /proc at the window's edges";
-    let by_others = (!awaited.is_empty()).then(|| {
-        let prometheus = if spec.prometheus.is_some() { ", Prometheus" } else { "" };
-        format!(
-            "{}: by kubelets, cAdvisor{prometheus}; each such trial waits for their readings, \
-             some 8 to 16 s with the usual interval, 40 s at most",
-            Vec::from_iter(awaited).join(", ")
-        )
-    });
+    let cells = plan.cells.iter().map(|cell| plan.at(*cell));
+    let all: Vec<Sight> = cells.map(|(path, point)| Sight::of(spec, path, point)).collect();
+    let together = |of: fn(&Sight) -> &BTreeSet<&'static str>| {
+        let words = all.iter().flat_map(|sight| of(sight).iter().copied());
+        Vec::from_iter(words.collect::<BTreeSet<&str>>()).join(", ")
+    };
+    let (agents, meters) = (together(|sight| &sight.by_agents), together(|sight| &sight.by_meters));
+    let prometheus = if spec.prometheus.is_some() { ", Prometheus" } else { "" };
+    let by_agents =
+        format!("{agents}: by the agents beside them, from /proc at the window's edges");
+    let by_meters = format!(
+        "{meters}: by kubelets, cAdvisor{prometheus}; each such trial waits for their readings, \
+         some 8 to 16 s with the usual interval, 40 s at most"
+    );
+    let parts = [(agents, by_agents), (meters, by_meters)].into_iter();
     let parts: Vec<String> =
-        read.then(|| by_agents.to_owned()).into_iter().chain(by_others).collect();
+        parts.filter(|(whose, _)| !whose.is_empty()).map(|(_, text)| text).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 

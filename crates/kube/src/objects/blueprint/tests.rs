@@ -11,7 +11,7 @@ use hopbench_control::conductor::RunKey;
 use hopbench_control::keys::KeyPair;
 use hopbench_model::{
     Affinity, ClusterSpec, Path, Peer, PeerImage, Plan, PodNetwork, PodSettings, ServerImage,
-    Subject, Via,
+    Subject, Variant, Via,
 };
 use hopbench_testbed::placement::{AGENT_PORT, Placement, PodId};
 use serde_json::{Value, json};
@@ -20,6 +20,7 @@ use crate::api::labels::RunIdentity;
 use crate::objects::blueprint::{self, Blueprint, Ground};
 use crate::objects::security::Level;
 use crate::objects::sidecar::Sidecar;
+use crate::plan::attachment::has_agent;
 use crate::plan::fixture::{path, plan, point, spec};
 use crate::plan::nodes::NodeFacts;
 use crate::plan::placement::placement;
@@ -48,8 +49,8 @@ fn conductor() -> RunKey {
 }
 
 /// Key pairs for the agents: the first has a seed of 1s, the second of 2s.
-fn agents(placement: &Placement) -> BTreeMap<PodId, KeyPair> {
-    let agents = placement.pods.iter().filter(|pod| pod.has_agent());
+fn agents(spec: &ClusterSpec, placement: &Placement) -> BTreeMap<PodId, KeyPair> {
+    let agents = placement.pods.iter().filter(|pod| has_agent(spec, pod));
     agents.zip(1..).map(|(pod, number)| (pod.clone(), seed(number).parse().unwrap())).collect()
 }
 
@@ -77,7 +78,8 @@ fn objects(spec: &ClusterSpec, plan: &Plan, sidecar: Option<&Sidecar>) -> Vec<Va
     let (namespace, mut owner) = blueprint::frame(&run, level, "test", "conductor").unwrap();
     owner.data.as_mut().unwrap().insert("version".into(), "VERSION".into());
     run.owner = "6f9c0e7e-0000-4000-8000-000000000001".to_owned();
-    let blueprint = Blueprint::of(&ground, &run, &conductor(), &agents(&placement)).unwrap();
+    let keys = agents(spec, &placement);
+    let blueprint = Blueprint::of(&ground, &run, &conductor(), &keys).unwrap();
     let mut all =
         vec![serde_json::to_value(namespace).unwrap(), serde_json::to_value(owner).unwrap()];
     all.extend(blueprint.secrets.iter().map(|secret| serde_json::to_value(secret).unwrap()));
@@ -317,6 +319,9 @@ fn backends_have_the_labels_of_their_services_and_programs_are_beside_agents() {
         })];
         if name.contains("runsc") {
             changes.push(sandboxed.clone());
+        } else if has_program {
+            // The agent reads what the program spends.
+            changes.push(("/spec/shareProcessNamespace".to_owned(), json!(true)));
         }
         if has_program {
             changes.extend(with_program.clone());
@@ -412,6 +417,55 @@ fn a_sidecar_comes_with_all_its_parts() {
     ];
     expected.extend([pod("bridge-a", "n1", &changes), pod("bridge-b", "n2", &changes)]);
     assert_run("sidecar", &expected);
+}
+
+/// They cannot be sent against anybody.
+#[test]
+fn agents_look_at_gateways_and_services_where_they_may() {
+    let variant = Variant { policy_check: true, policy_report: true, ..Variant::plain() };
+    let ends = path("in", "pod@a", "pod@b", Via::Gateway("c".into()));
+    let path = Path { variant: Some(variant), ..ends };
+    let placement = placement(&plan(vec![path], vec![point("rr", "hopbench")]));
+    let gateway = Sidecar {
+        containers: vec![json!({"name": "envoy-gateway", "image": "envoy"})],
+        ..Sidecar::default()
+    };
+    let pods = |spec: &ClusterSpec| -> BTreeMap<String, Value> {
+        let helpers = placement.pods.iter().filter(|pod| !pod.is_end());
+        let sidecars = helpers.map(|pod| (pod.clone(), gateway.clone())).collect();
+        let (placement, nodes, sidecars) = (&placement, &nodes(), &sidecars);
+        let ground = Ground { spec, placement, nodes, sidecars, host_port: AGENT_PORT };
+        let run = RunIdentity {
+            name: "r".into(),
+            namespace: "n".into(),
+            is_guest: false,
+            owner: String::new(),
+        };
+        let pods = blueprint::pods(&ground, &run).unwrap().into_iter();
+        pods.map(|(id, pod)| (id.to_string(), pod)).collect()
+    };
+    let names = |pod: &Value| -> Vec<String> {
+        let containers = pod["spec"]["containers"].as_array().unwrap().iter();
+        containers.map(|one| one["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let helpers = ["pod@b/policy", "pod@c/gateway-in"];
+    let all = pods(&spec());
+    assert_eq!(all.keys().collect::<Vec<_>>(), ["pod@a", "pod@b", helpers[0], helpers[1]]);
+    let arguments = |pod: &str| all[pod]["spec"]["containers"][0]["args"].clone();
+    for pod in helpers {
+        assert_eq!(names(&all[pod]), ["agent", "envoy-gateway"], "{pod}");
+        assert_eq!(all[pod]["spec"]["shareProcessNamespace"], true, "{pod}");
+        let mut of_end = arguments("pod@b");
+        assert_eq!(of_end.as_array_mut().unwrap().remove(1), "--both-ends");
+        assert_eq!(arguments(pod), of_end, "{pod}");
+    }
+    let mut apart = spec();
+    apart.patch = Some(json!({"spec": {"shareProcessNamespace": false}}));
+    let all = pods(&apart);
+    for pod in helpers {
+        assert_eq!(names(&all[pod]), ["envoy-gateway"], "{pod}");
+    }
+    assert_eq!(names(&all["pod@b"]), ["agent"]);
 }
 
 /// The Secret of one pod has that agent's key, and no other.
