@@ -258,7 +258,7 @@ pub struct MeteredCost {
     pub who: String,
     /// `proxy`, `agent`, `program` or `node`.
     pub what: String,
-    /// Who metered it: `kubelet`, `cadvisor`, `prometheus`.
+    /// Who metered it: `kubelet`, `cadvisor`, `prometheus`; of a node also an `agent` at no end.
     pub source: String,
     /// Length of the window, s; it covers the trial's where the meter has readings on both sides of
     /// it.
@@ -266,7 +266,7 @@ pub struct MeteredCost {
     /// From the start of the trial's window to the start of this one, s: negative where this one
     /// began before.
     pub starts_at_s: f64,
-    /// Figures of it: `cpu_s`, `cores`, `memory_bytes`, `throttled_s`. Of a node without an agent
+    /// Figures of it: `cpu_s`, `cores`, `memory_bytes`, `throttled_s`. Of a node without an end
     /// also `load_cores`: cores under the trial's load, by the meter whose window fits best.
     #[serde(flatten)]
     pub figures: BTreeMap<String, f64>,

@@ -32,7 +32,7 @@ impl Component {
         out
     }
 
-    /// The nodes that no agent saw, with the cores that a meter saw busy under the trial's load.
+    /// The nodes that no end saw, with the cores that were seen busy under the trial's load.
     pub(crate) fn metered_nodes(cost: &Cost) -> Vec<Self> {
         let mut out: Vec<Self> = Vec::new();
         for metered in cost.metered.iter().filter(|metered| metered.what == "node") {
