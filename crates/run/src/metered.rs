@@ -192,10 +192,10 @@ pub(crate) fn under_load(
     }))
 }
 
-/// The figure of a node that no agent sees: cores busy while the trial's load was on.
+/// The figure of a node that no end sees: cores busy while the trial's load was on.
 const LOAD_CORES: &str = "load_cores";
 
-/// Puts the cores that nodes without an agent used under the trial's load beside what was metered
+/// Puts the cores that nodes without an end used under the trial's load beside what was metered
 /// of them, where a window says it.
 pub(crate) fn of_nodes(record: &mut Record, load: &LoadTimes) {
     let cost = &mut record.cost;
@@ -293,7 +293,7 @@ impl SandboxedEnd {
     }
 }
 
-/// Puts what was metered of the server program, which no agent sees, in the place of what the
+/// Puts what was metered of a server program that no agent saw in the place of what the
 /// servers' agents spent, who only look on. Whether it is known.
 pub(crate) fn of_program(record: &mut Record, servers: &[String], load: &LoadTimes) -> bool {
     let costs = &record.cost.metered;

@@ -55,7 +55,7 @@ pub struct CellSummary {
     /// The cores of each component, in the order of the path's way.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub components: Vec<ComponentSummary>,
-    /// The nodes of the path that no agent saw, as meters of the cluster did.
+    /// The nodes of the path that no end saw, as others did.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub metered_nodes: Vec<MeteredNodeSummary>,
     /// The limits of its trials with the number of trials, most first.

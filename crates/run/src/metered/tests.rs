@@ -274,8 +274,7 @@ fn observed() -> EndReport {
         let spent = |all: &[(&str, f64)]| -> Reading {
             all.iter().map(|(name, value)| ((*name).to_owned(), times * value)).collect()
         };
-        let cpu =
-            [("busy_s_total", 3.0), ("cpu0_busy_s_total", 2.0), ("cpu1_busy_s_total", 1.0)];
+        let cpu = [("busy_s_total", 3.0), ("cpu0_busy_s_total", 2.0), ("cpu1_busy_s_total", 1.0)];
         let program = [("user_s_total", 0.5), ("system_s_total", 0.5)];
         let readings = [("cpu", spent(&cpu)), ("program", spent(&program))];
         let readings = readings.map(|(name, reading)| (name.to_owned(), reading)).into();

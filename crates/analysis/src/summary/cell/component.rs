@@ -15,7 +15,7 @@ pub struct ComponentSummary {
     pub cores: Spread,
 }
 
-/// A node of the path that no agent saw, as a meter of the cluster did.
+/// A node of the path that no end saw, as others did.
 #[derive(Debug, Clone, Serialize)]
 pub struct MeteredNodeSummary {
     /// Its name.
