@@ -1,4 +1,4 @@
-//! The cores of each component of a cell over its rounds, and of nodes without an agent.
+//! The cores of each component of a cell over its rounds, and of nodes without an end.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ pub(crate) fn summary(cell: &Cell) -> Vec<ComponentSummary> {
     cell.components.iter().enumerate().filter_map(one).collect()
 }
 
-/// The idle share of each node that no agent saw, where the facts of the testbed say how many CPUs
+/// The idle share of each node that no end saw, where the facts of the testbed say how many CPUs
 /// it has.
 pub(crate) fn metered_nodes(
     cell: &Cell,
