@@ -79,8 +79,12 @@ pub(super) fn spent(
     warnings.extend(by_member.into_iter().chain(uneven).map(|(_, warning)| warning));
     let members = members::shortened(members);
     let apart = outcome.programs_apart;
-    let of_ends = burdens(CLIENT, clients, &of_clients, false)
-        .chain(burdens(SERVER, servers, &of_servers, apart));
+    let of_ends = burdens(CLIENT, clients, &of_clients, false).chain(burdens(
+        SERVER,
+        servers,
+        &of_servers,
+        apart,
+    ));
     let burdens = of_ends.chain(proxies.burdens).collect();
     let sides = [("client", clients, &of_clients), ("server", servers, &of_servers)];
     let invariants = sides

@@ -343,7 +343,7 @@ mod tests {
         let program = (MeteredKind::Program, "server".to_owned());
         let mut apart = route();
         (apart.proxies[0].beside, apart.programs_beside) = (None, Vec::new());
-        assert_eq!(waited_for(&apart, false), [gateway.clone()]);
+        assert_eq!(waited_for(&apart, false), std::slice::from_ref(&gateway));
         assert_eq!(waited_for(&apart, true), [gateway, program]);
     }
 
