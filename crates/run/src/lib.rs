@@ -29,5 +29,5 @@ pub use conduct::{Edges, Ends, StandingOrders, TrialResult, Watch, Watcher, cond
 pub use failed::failed_exchanges;
 pub use hopbench_control::resolve::{Target, resolve};
 pub use limited::link_rate::LinkRate;
-pub use metered::UnderLoad;
+pub use metered::{LEAST_METERED_NS, UnderLoad};
 pub use secrets::{secrets_known, variable};

@@ -19,6 +19,10 @@ const MOSTLY_LOAD: f64 = 0.5;
 /// And this share where all of the trial's load is in it: what was spent without load adds the
 /// less, the larger it is.
 const WHOLE_LOAD: f64 = 0.2;
+/// Kubelets read a container this often at best, if nobody told them otherwise, ns.
+const USUAL_INTERVAL_NS: Nanos = 10 * SECOND;
+/// The shortest window whose CPU such a reading can tell, ns.
+pub const LEAST_METERED_NS: Nanos = (USUAL_INTERVAL_NS as f64 * WHOLE_LOAD) as Nanos;
 /// Both edges of a window that is as good as the trial's are within this share of its length. At
 /// constant load the CPU time differs by twice that at most, which is less than two meters of one
 /// thing may differ.

@@ -2,7 +2,7 @@
 
 use hopbench_kube::Sight;
 use hopbench_model::{Cell, Nanos, Plan, Point, SECOND, SearchGoal, SearchSpec, TestbedSpec};
-use hopbench_run::{Profiling, TRIAL_OVERHEAD_NS};
+use hopbench_run::{LEAST_METERED_NS, Profiling, TRIAL_OVERHEAD_NS};
 use hopbench_stats::{Ceiling, Highest, Knee, Measurement, Outcome, Search};
 
 /// Trials of a search in noise, for each that it takes without.
@@ -113,15 +113,14 @@ impl Estimate {
     }
 }
 
-/// How long a trial of a cell waits for meters, ns.
+/// How long a trial of a cell waits for meters, ns. Those that are too short for figures wait twice
+/// in all.
 fn meters_ns(plan: &Plan, cell: Cell) -> Nanos {
     let (path, point) = plan.at(cell);
-    match &plan.testbed {
-        TestbedSpec::Kubernetes(spec) if !Sight::of(spec, path, point).by_meters.is_empty() => {
-            METERS_NS
-        }
-        _ => 0,
-    }
+    let TestbedSpec::Kubernetes(spec) = &plan.testbed else { return 0 };
+    let is_long = point.job.timing.window_ns >= LEAST_METERED_NS;
+    let waits = is_long && !Sight::of(spec, path, point).by_meters.is_empty();
+    if waits { METERS_NS } else { 0 }
 }
 
 /// The time of a trial with so many clients, ns. That of a search depends on its load: a window

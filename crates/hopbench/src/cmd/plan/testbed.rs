@@ -8,6 +8,7 @@ use hopbench_model::{
     ClusterNode, ClusterSpec, Host, HostsSpec, LabNode, LabSpec, MeshProvider, Path, Plan,
     PodNetwork, PrometheusSpec, ServerImage, TestbedSpec, Via,
 };
+use hopbench_run::LEAST_METERED_NS;
 use serde_json::Value;
 
 use super::words::listed;
@@ -140,21 +141,27 @@ fn cluster(
 /// Who reads the CPU and memory of what is no agent, and what waiting for that costs; `None`: there
 /// is nothing but agents.
 fn metering(spec: &ClusterSpec, plan: &Plan) -> Option<String> {
-    let cells = plan.cells.iter().map(|cell| plan.at(*cell));
-    let all: Vec<Sight> = cells.map(|(path, point)| Sight::of(spec, path, point)).collect();
-    let together = |of: fn(&Sight) -> &BTreeSet<&'static str>| {
-        let words = all.iter().flat_map(|sight| of(sight).iter().copied());
-        Vec::from_iter(words.collect::<BTreeSet<&str>>()).join(", ")
-    };
-    let (agents, meters) = (together(|sight| &sight.by_agents), together(|sight| &sight.by_meters));
+    let mut whose: [BTreeSet<&str>; 3] = Default::default();
+    for (path, point) in plan.cells.iter().map(|cell| plan.at(*cell)) {
+        let sight = Sight::of(spec, path, point);
+        let is_long = point.job.timing.window_ns >= LEAST_METERED_NS;
+        whose[0].extend(sight.by_agents);
+        whose[if is_long { 1 } else { 2 }].extend(sight.by_meters);
+    }
+    let [agents, long, short] = whose.map(|words| Vec::from_iter(words).join(", "));
     let prometheus = if spec.prometheus.is_some() { ", Prometheus" } else { "" };
     let by_agents =
         format!("{agents}: by the agents beside them, from /proc at the window's edges");
     let by_meters = format!(
-        "{meters}: by kubelets, cAdvisor{prometheus}; each such trial waits for their readings, \
+        "{long}: by kubelets, cAdvisor{prometheus}; each such trial waits for their readings, \
          some 8 to 16 s with the usual interval, 40 s at most"
     );
-    let parts = [(agents, by_agents), (meters, by_meters)].into_iter();
+    let too_short = format!(
+        "{short}: by kubelets, cAdvisor{prometheus}; with the usual interval, trials of less than \
+         {} are too short for these: `--time 10s` gives figures",
+        Span(LEAST_METERED_NS)
+    );
+    let parts = [(agents, by_agents), (long, by_meters), (short, too_short)].into_iter();
     let parts: Vec<String> =
         parts.filter(|(whose, _)| !whose.is_empty()).map(|(_, text)| text).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
