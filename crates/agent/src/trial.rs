@@ -274,7 +274,8 @@ impl ActiveTrial {
         self.window.open(load_start, window_start, end);
         self.must_end =
             end.max(clock::now()).saturating_add(timing.timeout_ns).saturating_add(LATENESS);
-        self.report.start_late_ns = clock::now().saturating_sub(load_start);
+        self.report.order_late_ns = clock::now().saturating_sub(load_start);
+        self.report.start_late_ns = self.report.order_late_ns;
         self.report.window_start_ns = window_start;
         self.phase = Phase::WarmUp;
         self.next_tick = load_start.saturating_add(timing.interval_ns).min(window_start);

@@ -158,6 +158,8 @@ pub struct EndReport {
     /// How much later than ordered the last worker began its load here, or how late the order came,
     /// ns.
     pub start_late_ns: Nanos,
+    /// How much later than load was to begin the order to start came, ns.
+    pub order_late_ns: Nanos,
     /// CPU time that the thread behind the meters and the control session spent in the window, ns.
     pub control_cpu_ns: Nanos,
 }

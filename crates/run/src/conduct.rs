@@ -21,12 +21,14 @@ use hopbench_testbed::AgentId;
 use hopbench_wire::{FlowKey, Prepare, Role, ToAgent};
 
 use agent_connection::AgentConnection;
+pub(crate) use beside::{late_ns as readings_late_ns, saw_program};
 use edge_reader::EdgeReadings;
 pub use ends::{Ends, Watch, Watcher};
 use follow::{Conductor, Ending};
 use merge::merge;
 pub use proxies::Edges;
 use proxies::Proxies;
+pub(crate) use proxies::is_late;
 use standing_orders::SETTLING;
 pub use standing_orders::StandingOrders;
 
@@ -100,13 +102,7 @@ pub fn conduct(
     let standing = ends.standing.take();
     orders.iter_mut().for_each(|order| order.replaces = standing.as_ref().map(StandingOrders::run));
     let one_machine = shared_clock || are_here(ends);
-    let clock_error_ns = ends
-        .clients
-        .iter()
-        .chain(&ends.servers)
-        .map(AgentConnection::clock_error_ns)
-        .max()
-        .unwrap_or(0);
+    let clock_error_ns = ends.all().map(AgentConnection::clock_error_ns).max().unwrap_or(0);
     let proxies = Proxies::watch(watch.proxies)?;
     let mut trial = Conductor::new(ends)?;
     let patience = clock::now()
@@ -136,8 +132,9 @@ pub fn conduct(
         made_ready = trial.make_ready(order, patience, watcher);
     }
     let mut limited = made_ready?;
+    let head_start = trial.head_start();
     let window_start = clock::now()
-        + trial.head_start()
+        + head_start
         + all * HEAD_START_EACH
         + 2 * trial.slowest_round_trip()
         + timing.warmup_ns;
@@ -146,13 +143,11 @@ pub fn conduct(
     let started =
         clock::wall() + std::time::Duration::from_nanos(window_start.saturating_sub(clock::now()));
     let (mut endings, mut seen) = trial.follow(&timing, window_start, proxies, watcher)?;
-    let late = |(_, ending): &(Role, Ending)| ending.report.as_ref().map(|r| r.start_late_ns);
-    let observers = ends.observers.iter_mut().map(|(_, agent)| agent);
-    let all_ends = ends.clients.iter_mut().chain(&mut ends.servers).chain(observers);
-    for (agent, ending) in all_ends.zip(&endings) {
-        late(ending).into_iter().for_each(|late_ns| agent.learn(late_ns));
+    for (agent, (_, ending)) in ends.clients.iter_mut().chain(&mut ends.servers).zip(&endings) {
+        let report = ending.report.as_ref().filter(|report| report.window_ns > 0);
+        report.into_iter().for_each(|report| agent.learn(head_start, report.order_late_ns));
     }
-    beside::take(watch, &mut endings, &mut seen.proxies);
+    beside::take(watch, &mut endings, &mut seen.proxies, timing.window_ns);
     let observers = ends.observers.iter().zip(endings.split_off(at_ends));
     let observers: BTreeMap<AgentId, EndReport> = observers
         .filter_map(|((agent, _), (_, ending))| Some((agent.clone(), ending.report?)))
@@ -171,7 +166,7 @@ pub fn conduct(
     let outcome = outcome(&endings, seen, job.timing.interval_ns)?;
     limited.dedup();
     let no_process = watch.programs.is_some_and(<[u32]>::is_empty);
-    let programs_apart = no_process && beside::saw_programs(&outcome.servers);
+    let programs_apart = no_process && beside::saw_programs(&outcome.servers, timing.window_ns);
     Ok(TrialResult {
         limited,
         shared_clock,

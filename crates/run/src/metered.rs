@@ -7,11 +7,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hopbench_meter::delta;
-use hopbench_model::{
-    EndReport, MeteredCost, Nanos, Record, SECOND, SHORTEST_OF_MACHINE_S, Warning, WarningKind,
-};
+use hopbench_model::{EndReport, MeteredCost, Nanos, Record, SECOND, Warning, WarningKind};
 use hopbench_testbed::{Metered, MeteredKind};
 
+use crate::conduct::{is_late, readings_late_ns};
 pub(crate) use compare::{Own, disagree};
 
 /// Of a meter's window at least this share must have had load for its CPU to be the load's.
@@ -219,16 +218,20 @@ pub(crate) fn of_nodes(record: &mut Record, load: &LoadTimes) {
 const OBSERVER: &str = "agent";
 
 /// Puts what observers read of their nodes in the first place of what was metered of those that no
-/// end saw. A window that holds too few ticks says nothing, and nodes of one machine have no
-/// figures of their own.
+/// end saw. Nodes of one machine have no figures of their own.
 pub(crate) fn of_observers<'a>(
     record: &mut Record,
     observers: impl Iterator<Item = (&'a str, &'a EndReport)>,
 ) {
-    if record.cost.one_machine || record.window_s < SHORTEST_OF_MACHINE_S {
+    if record.cost.one_machine {
         return;
     }
+    let window_ns = (record.window_s * SECOND as f64) as Nanos;
     for (node, report) in observers {
+        // What it read at other times is of more or less load.
+        if is_late(readings_late_ns(report, window_ns), window_ns) {
+            continue;
+        }
         let seconds = compare::seconds(report);
         let (start, end) = (&report.start.readings, &report.end.readings);
         let seen = delta::node_cost(node, start, end, seconds);

@@ -19,7 +19,8 @@ pub(crate) const START_SKEW_SETTING: &str = "start_skew_ns";
 const MOST_SKEW: u64 = 20_000_000;
 /// The setting that says how far apart the ends read their CPU time and counters, ns.
 pub(crate) const READINGS_SKEW_SETTING: &str = "readings_skew_ns";
-/// Ends that read them further apart than this share of the window tell of different times.
+/// Ends that read them further apart than this share of the window tell of different times. So do
+/// ends whose clocks may differ by more.
 const MOST_READINGS_SKEW: f64 = 0.05;
 
 /// All that a reader should know before using the record's figures.
@@ -66,6 +67,18 @@ pub(crate) fn warnings(record: &Record, job: &Job, outcome: &TrialResult) -> Vec
                 number::brief_time_ns(window_ns as u64)
             ),
             "take a longer window, fewer agents on a machine, or give them CPUs of their own",
+        );
+    }
+    if outcome.clock_error_ns as f64 > most {
+        warn(
+            WarningKind::StartSkew,
+            format!(
+                "the clocks of the ends may differ by {} in a window of {}: what they count may be \
+                 of different times",
+                number::brief_time_ns(outcome.clock_error_ns),
+                number::brief_time_ns(window_ns as u64)
+            ),
+            "take a longer window (--time), or run the conductor nearer to the agents",
         );
     }
     for name in ["completed_per_s", "received_bits_per_s"] {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::cell::{Cell, Round};
+use super::nodes::{has_short_windows, summed};
 use crate::summary::{ComponentSummary, MeteredNodeSummary, Spread};
 
 /// The cores of each component over the rounds; a component without a figure is left out.
@@ -23,9 +24,17 @@ pub(crate) fn metered_nodes(
 ) -> Vec<MeteredNodeSummary> {
     let one = |(at, name): (usize, &Cow<'static, str>)| {
         let cpus: f64 = facts.get(&format!("node {name} cpus"))?.parse().ok()?;
-        let cores = values(cell, |round| &round.metered_nodes, at);
-        let idle = cores.map(|cores| (1.0 - cores / cpus).max(0.0));
-        let idle_ratio = Spread::of(idle).filter(|_| cpus > 0.0)?;
+        let rounds = cell.counted();
+        let cores = rounds
+            .filter_map(|round| Some((round.window_s, round.metered_nodes.get(at).copied()?)));
+        let idle = cores.map(|(s, cores)| (s, 1.0 - cores / cpus));
+        // An observer counts in ticks, too.
+        let idle_ratio = if has_short_windows(cell) {
+            summed(idle)
+        } else {
+            Spread::of(idle.map(|(_, idle)| idle.max(0.0)))
+        };
+        let idle_ratio = idle_ratio.filter(|_| cpus > 0.0)?;
         Some(MeteredNodeSummary { name: name.clone(), idle_ratio })
     };
     cell.metered_nodes.iter().enumerate().filter_map(one).collect()

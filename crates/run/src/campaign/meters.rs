@@ -26,8 +26,12 @@ const SILENCE: Duration = Duration::from_secs(2);
 const LONG_WINDOW_NS: Nanos = SECOND;
 /// Of the time of shorter ones, second opinions take one part in so many.
 const SHARE: Nanos = 20;
-/// What was waited for in vain so often in a row, for windows as long, is not waited for again.
+/// What failed so often in a row is not tried again for a while: a wait for meters, for windows as
+/// long, or what the agent beside it does not see.
 const VAIN: u32 = 2;
+/// That while, at first, and how often it doubles at most.
+const REST_NS: Nanos = 60 * SECOND;
+const MOST_DOUBLED: u32 = 6;
 
 /// Whose cost nobody but others can say, on one route.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -60,26 +64,45 @@ pub(super) struct Meters {
     unknown: BTreeSet<Key>,
     /// Nobody meters anything.
     nobody: bool,
-    /// What gave no figure when it was waited for: the longest such window, and how often in a row.
-    vain: BTreeMap<MeteredKind, (Nanos, u32)>,
+    /// What gave no figure when it was waited for, with the longest such window.
+    vain: BTreeMap<MeteredKind, (Nanos, Failed)>,
     /// When the first trial asked, and how long second opinions took since.
     began_ns: Option<Nanos>,
     opinions_ns: Nanos,
-    /// In how many trials one after the other the agent beside it did not see it.
-    blind: BTreeMap<Key, u32>,
+    /// What the agent beside it did not see.
+    blind: BTreeMap<Key, Failed>,
+}
+
+/// How often in a row something failed, and until when it is not tried again.
+#[derive(Debug, Default, Clone, Copy)]
+struct Failed {
+    times: u32,
+    until_ns: Nanos,
+}
+
+impl Failed {
+    /// It failed once more. From the second time on it rests, each time twice as long.
+    fn again(&mut self, now: Nanos) {
+        self.times += 1;
+        if let Some(more) = self.times.checked_sub(VAIN) {
+            self.until_ns = now + (REST_NS << more.min(MOST_DOUBLED));
+        }
+    }
+
+    fn is_resting(&self, now: Nanos) -> bool {
+        self.times >= VAIN && now < self.until_ns
+    }
 }
 
 /// Whose cost, on the path of this name.
 type Key = (String, MeteredKind, String);
 
-/// What the agents beside it did not see in so many trials one after the other is left to meters.
-const BLIND: u32 = 2;
-
 impl Meters {
-    /// Whose cost is worth a wait in a trial with such a window.
-    pub(super) fn worth(&self, unseen: Unseen, window_ns: Nanos) -> Unseen {
+    /// Whose cost is worth a wait in a trial with such a window that begins now.
+    pub(super) fn worth(&self, unseen: Unseen, window_ns: Nanos, now: Nanos) -> Unseen {
         let is_vain = |what: &MeteredKind| {
-            self.vain.get(what).is_some_and(|(of_ns, times)| window_ns <= *of_ns && *times >= VAIN)
+            let of_kind = self.vain.get(what);
+            of_kind.is_some_and(|(of_ns, failed)| window_ns <= *of_ns && failed.is_resting(now))
         };
         Unseen { all: unseen.all.into_iter().filter(|(what, _)| !is_vain(what)).collect() }
     }
@@ -102,27 +125,29 @@ impl Meters {
         &mut self,
         waited_for: &Unseen,
         window_ns: Nanos,
+        now: Nanos,
         known: impl Fn(MeteredKind, &str) -> bool,
     ) {
         let kinds: BTreeSet<MeteredKind> = waited_for.all.iter().map(|(what, _)| *what).collect();
         for kind in kinds {
-            let of_kind = |(what, _): &&(MeteredKind, String)| *what == kind;
-            if waited_for.all.iter().filter(of_kind).any(|(what, who)| known(*what, who)) {
-                self.vain.remove(&kind);
-                continue;
+            let (of_ns, failed) = self.vain.entry(kind).or_default();
+            let mut of_kind = waited_for.all.iter().filter(|(what, _)| *what == kind);
+            if !of_kind.any(|(what, who)| known(*what, who)) {
+                *of_ns = window_ns.max(*of_ns);
+                failed.again(now);
+            } else if window_ns <= *of_ns {
+                // What a longer window gave says nothing of shorter ones.
+                *failed = Failed::default();
             }
-            let (of_ns, times) = self.vain.entry(kind).or_default();
-            *of_ns = window_ns.max(*of_ns);
-            *times += 1;
         }
     }
 
-    /// Takes the agents from a route that did not see what is beside them.
-    pub(super) fn leave_out_blind(&self, route: &mut Route) {
+    /// Takes the agents from a route that did not see what is beside them, but now and then.
+    pub(super) fn leave_out_blind(&self, route: &mut Route, now: Nanos) {
         let path = route.path.clone();
         let is_blind = |what: MeteredKind, who: &str| {
-            let times = self.blind.get(&(path.clone(), what, who.to_owned()));
-            times.is_some_and(|times| *times >= BLIND)
+            let failed = self.blind.get(&(path.clone(), what, who.to_owned()));
+            failed.is_some_and(|failed| failed.is_resting(now))
         };
         for proxy in &mut route.proxies {
             if is_blind(MeteredKind::Proxy, &proxy.name) {
@@ -134,24 +159,31 @@ impl Meters {
     }
 
     /// Takes note of what the agents of a route saw of what is beside them in a whole trial: of
-    /// each proxy, and whether they saw the server program.
+    /// each proxy, and whether the agents of the servers saw their programs, by number.
     pub(super) fn note(
         &mut self,
         route: &Route,
         proxies: &[Result<Edges, String>],
-        saw_program: bool,
+        saw_program: impl Fn(usize) -> bool,
+        now: Nanos,
     ) {
         let mut note = |what, who: &str, is_seen: bool| {
-            let times = self.blind.entry(key(route, what, who)).or_default();
-            *times = if is_seen { 0 } else { *times + 1 };
+            let failed = self.blind.entry(key(route, what, who)).or_default();
+            if is_seen {
+                *failed = Failed::default();
+            } else {
+                failed.again(now);
+            }
         };
         for (proxy, seen) in route.proxies.iter().zip(proxies) {
             if proxy.seen_by_agent().is_some() {
                 note(MeteredKind::Proxy, &proxy.name, seen.is_ok());
             }
         }
-        for beside in &route.programs_beside {
-            note(MeteredKind::Program, &beside.agent.0, saw_program);
+        for (number, server) in route.servers.iter().enumerate() {
+            if route.programs_beside.iter().any(|beside| beside.agent == *server) {
+                note(MeteredKind::Program, &server.0, saw_program(number));
+            }
         }
     }
 
@@ -283,18 +315,28 @@ mod tests {
     }
 
     #[test]
-    fn what_gave_no_figure_twice_is_waited_for_in_longer_trials_only() {
+    fn what_gave_no_figure_twice_is_waited_for_in_longer_trials_or_later() {
         let mut meters = Meters::default();
-        meters.learn(&sandbox(), SHORT, |_, _| false);
-        assert_eq!(meters.worth(sandbox(), SHORT), sandbox());
-        meters.learn(&sandbox(), SHORT, |_, _| true);
-        meters.learn(&sandbox(), SHORT, |_, _| false);
-        assert_eq!(meters.worth(sandbox(), SHORT), sandbox(), "the one between did");
-        meters.learn(&sandbox(), SHORT, |_, _| false);
-        assert_eq!(meters.worth(sandbox(), SHORT), Unseen::default());
-        assert_eq!(meters.worth(sandbox(), SHORT + 1), sandbox());
+        let now = 7 * SECOND;
+        let learn = |meters: &mut Meters, window_ns, is_known| {
+            meters.learn(&sandbox(), window_ns, now, |_, _| is_known);
+        };
+        learn(&mut meters, SHORT, false);
+        assert_eq!(meters.worth(sandbox(), SHORT, now), sandbox());
+        learn(&mut meters, SHORT, true);
+        learn(&mut meters, SHORT, false);
+        assert_eq!(meters.worth(sandbox(), SHORT, now), sandbox(), "the one between did");
+        learn(&mut meters, SHORT, false);
+        assert_eq!(meters.worth(sandbox(), SHORT, now), Unseen::default());
+        assert_eq!(meters.worth(sandbox(), SHORT + 1, now), sandbox());
+        learn(&mut meters, 40 * SHORT, true);
+        assert_eq!(meters.worth(sandbox(), SHORT, now), Unseen::default(), "that was longer");
         let proxy = Unseen { all: [(MeteredKind::Proxy, "gateway".to_owned())].into() };
-        assert_eq!(meters.worth(proxy.clone(), SHORT), proxy);
+        assert_eq!(meters.worth(proxy.clone(), SHORT, now), proxy);
+        // It is tried again, and rests for twice as long.
+        assert_eq!(meters.worth(sandbox(), SHORT, now + REST_NS), sandbox());
+        learn(&mut meters, SHORT, false);
+        assert_eq!(meters.worth(sandbox(), SHORT, now + REST_NS), Unseen::default());
     }
 
     fn beside(agent: &str) -> Beside {
@@ -348,17 +390,19 @@ mod tests {
     }
 
     #[test]
-    fn what_agents_do_not_see_is_left_to_meters_after_two_trials() {
+    fn what_agents_do_not_see_is_left_to_meters_for_a_while_after_two_trials() {
         let mut meters = Meters::default();
-        let mut trial = |is_seen: bool| {
+        let mut trial = |is_seen: bool, now: Nanos| {
             let mut route = route();
-            meters.leave_out_blind(&mut route);
+            meters.leave_out_blind(&mut route, now);
             let edge = || Ok(Edges { start: Reading::new(), end: Reading::new(), seconds: 1.0 });
             let seen = if is_seen { edge() } else { Err("nothing".to_owned()) };
-            meters.note(&route, &[seen], is_seen);
+            meters.note(&route, &[seen], |_| is_seen, now);
             waited_for(&route, true).len()
         };
-        assert_eq!([true, false, true, false, false].map(&mut trial), [0; 5]);
-        assert_eq!(trial(false), 2, "the gateway and the program");
+        assert_eq!([true, false, true, false, false].map(|is_seen| trial(is_seen, 0)), [0; 5]);
+        assert_eq!(trial(false, 0), 2, "the gateway and the program");
+        assert_eq!(trial(true, REST_NS), 0, "they are looked at again");
+        assert_eq!(trial(false, REST_NS), 0);
     }
 }

@@ -122,7 +122,10 @@ impl Sessions {
         let wanted = observers.iter().filter(|agent| !self.lost.contains_key(*agent));
         let wanted: Vec<AgentId> = wanted.cloned().collect();
         // All at once; if that fails, one by one, to know which.
-        if self.open(testbed, &wanted, &[]).is_err() {
+        let opened = self.open(testbed, &wanted, &[]);
+        if let (Err(fault), [agent]) = (&opened, &wanted[..]) {
+            self.lost.insert(agent.clone(), (fault.text.clone(), clock::now() + REST));
+        } else if opened.is_err() {
             for agent in wanted {
                 if let Err(fault) = self.open(testbed, std::slice::from_ref(&agent), &[]) {
                     self.lost.insert(agent, (fault.text, clock::now() + REST));

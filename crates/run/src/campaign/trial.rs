@@ -26,7 +26,7 @@ use super::meters::{Meters, Unseen};
 use super::sessions::Sessions;
 use crate::assemble::{ProxySaid, Setting, record};
 use crate::conduct::agent_connection::AgentConnection;
-use crate::conduct::{Ends, TrialResult, Watch, Watcher, conduct};
+use crate::conduct::{Ends, TrialResult, Watch, Watcher, conduct, saw_program};
 use crate::limited::link_rate::LinkRate;
 use crate::metered::under_load;
 use crate::results::CellName;
@@ -143,7 +143,7 @@ impl CellTrial<'_> {
         sent.seed = seed_of(sent.seed, u64::from(self.round));
         // An agent that is started again for this is no change of the trial's time.
         sessions.open(testbed, &route.clients, &route.servers)?;
-        meters.leave_out_blind(&mut route);
+        meters.leave_out_blind(&mut route, clock::now());
         let unreached = sessions.open_observers(testbed, &route.observers());
         for proxy in &mut route.proxies {
             let agent = proxy.beside.as_ref().map(|beside| &beside.agent);
@@ -156,8 +156,8 @@ impl CellTrial<'_> {
         let sandboxed = self.sandboxed(testbed, &route);
         let unseen = Unseen::of(&route, !self.point.server.is_agent(), &sandboxed);
         let window_ns = job.timing.window_ns;
-        let unseen = meters.worth(unseen, window_ns);
         let asked_at = clock::now();
+        let unseen = meters.worth(unseen, window_ns, asked_at);
         // A search for a share of CPU goes by what they say of nodes.
         let goal = self.point.search.as_ref().map(|search| &search.goal);
         let is_of_cpu = matches!(goal, Some(SearchGoal::Cpu { .. }));
@@ -204,8 +204,13 @@ impl CellTrial<'_> {
         *changes = known.and_then(|_| testbed.changes(&route)).map_err(|fault| fault.text);
         let (outcome, after) = conducted?;
         job.timing.warmup_ns = outcome.warmup_ns;
+        if let Ok(changes) = changes {
+            changes.extend(began_inside(&outcome));
+        }
         if outcome.fault.is_none() {
-            meters.note(&route, &outcome.proxies, outcome.programs_apart);
+            let report = |number: usize| outcome.servers.get(number)?.as_ref();
+            let saw = |number| report(number).is_some_and(|one| saw_program(one, window_ns));
+            meters.note(&route, &outcome.proxies, saw, clock::now());
         }
         // A trial that broke is worth no wait.
         let unseen = if outcome.fault.is_none() { unseen } else { Unseen::default() };
@@ -230,7 +235,8 @@ impl CellTrial<'_> {
         if unseen.all.is_empty() {
             meters.took(opinions_ns);
         } else if outcome.fault.is_none() {
-            meters.learn(&unseen, window_ns, |what, who| costs.knows(what, who));
+            let known = |what, who: &str| costs.knows(what, who);
+            meters.learn(&unseen, window_ns, clock::now(), known);
         }
         costs.unreached(unreached);
         let (job, route, hellos, outcome, before) = (&job, &route, &hellos, &outcome, &counters);
@@ -315,7 +321,14 @@ impl CellTrial<'_> {
             Some(SearchGoal::Cpu { of, .. }) => cpu_share::enter(
                 &mut record,
                 of,
-                &Known { job, route, hellos, reports: ends, load: &load },
+                &Known {
+                    job,
+                    route,
+                    hellos,
+                    reports: ends,
+                    load: &load,
+                    is_by_agents: self.point.server.is_agent(),
+                },
             ),
             _ => Ok(()),
         };
@@ -434,6 +447,16 @@ fn reports(agents: &[AgentId], reports: &[Option<EndReport>]) -> Vec<(AgentId, E
         .zip(reports)
         .filter_map(|(agent, report)| Some((agent.clone(), report.clone()?)))
         .collect()
+}
+
+/// What to say of load that began inside the window, because an order came late: it is less than
+/// the window's.
+fn began_inside(outcome: &TrialResult) -> Option<String> {
+    let late_ns = outcome.clients.iter().flatten().map(|client| client.order_late_ns).max()?;
+    (late_ns > outcome.warmup_ns).then(|| {
+        let late_ms = late_ns / 1_000_000;
+        format!("the order to start came {late_ms} ms late, after the window had begun")
+    })
 }
 
 /// A testbed's evidence. None at all says nothing of the way that the traffic took: that is no

@@ -63,7 +63,7 @@ const HEAD_START: Nanos = SECOND * 3 / 1000;
 const FIRST_HEAD_START_REMOTE: Nanos = SECOND * 50 / 1000;
 /// It becomes no shorter and no longer than this.
 const HEAD_STARTS_REMOTE: std::ops::RangeInclusive<Nanos> = SECOND / 100..=SECOND / 5;
-/// An agent that began later than this had its order too late.
+/// An order that comes by this much after the start of load is late.
 const LATE: Nanos = SECOND / 1000;
 
 /// So many messages that mean nothing are taken at a time: an agent that sends nothing else must
@@ -211,13 +211,11 @@ impl AgentConnection {
         if self.shares_ours { 0 } else { self.round_trip_ns / 2 }
     }
 
-    /// Learns from how late its load began, ns: the next order over a network comes a little closer
-    /// to the start, or much earlier if this one was late.
-    pub(crate) fn learn(&mut self, late_ns: Nanos) {
+    /// Learns from how late an order with this head start came, ns: the next one over a network
+    /// comes a little closer to the start, or much earlier if this one was late.
+    pub(crate) fn learn(&mut self, used_ns: Nanos, late_ns: Nanos) {
         if self.is_remote() {
-            let next =
-                if late_ns > LATE { 2 * self.head_start_ns } else { self.head_start_ns * 7 / 8 };
-            self.head_start_ns = next.clamp(*HEAD_STARTS_REMOTE.start(), *HEAD_STARTS_REMOTE.end());
+            self.head_start_ns = next_head_start(self.head_start_ns, used_ns, late_ns);
         }
     }
 
@@ -338,6 +336,16 @@ impl AgentConnection {
             self.channel.wait(until, None).map_err(|e| self.lost(&e))?;
         }
     }
+}
+
+/// The head start after an order that came so late with `used_ns`, where `own_ns` were due.
+fn next_head_start(own_ns: Nanos, used_ns: Nanos, late_ns: Nanos) -> Nanos {
+    let next = if late_ns > LATE {
+        used_ns.saturating_add(late_ns.saturating_mul(2))
+    } else {
+        own_ns * 7 / 8
+    };
+    next.clamp(*HEAD_STARTS_REMOTE.start(), *HEAD_STARTS_REMOTE.end())
 }
 
 /// A message whose fault, if it has one, is one line of ours: further lines of an agent's words are

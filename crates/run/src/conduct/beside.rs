@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{EndReport, SECOND};
+use hopbench_model::{EndReport, Nanos, SECOND};
 use hopbench_testbed::{Beside, Proxy};
 use hopbench_wire::{Role, neighbour_reading};
 
 use super::ends::Watch;
 use super::follow::Ending;
-use super::proxies::Edges;
+use super::proxies::{Edges, is_late};
 
 /// The neighbours that the agent of number `end` is to look at: ids of containers by the proxies'
 /// names. An agent at several ends is asked once.
@@ -28,12 +28,26 @@ pub(super) fn program(watch: &Watch<'_>, end: usize) -> Option<String> {
     Some(beside.container.clone())
 }
 
-/// Whether each server's agent saw the program in the container beside it.
-pub(super) fn saw_programs(servers: &[Option<EndReport>]) -> bool {
-    let saw = |report: &EndReport| {
-        [&report.start, &report.end].iter().all(|edge| edge.readings.contains_key("program"))
+/// Whether each server's agent saw the program in the container beside it, at the edges of the
+/// window.
+pub(super) fn saw_programs(servers: &[Option<EndReport>], window_ns: Nanos) -> bool {
+    let saw = |report: &Option<EndReport>| {
+        report.as_ref().is_some_and(|report| saw_program(report, window_ns))
     };
-    !servers.is_empty() && servers.iter().all(|report| report.as_ref().is_some_and(saw))
+    !servers.is_empty() && servers.iter().all(saw)
+}
+
+/// Whether this server's agent did.
+pub(crate) fn saw_program(report: &EndReport, window_ns: Nanos) -> bool {
+    let edges = [&report.start, &report.end];
+    edges.iter().all(|edge| edge.readings.contains_key("program"))
+        && !is_late(late_ns(report, window_ns), window_ns)
+}
+
+/// How much later than at the edges of the window a report's readings are, ns: the later of both.
+pub(crate) fn late_ns(report: &EndReport, window_ns: Nanos) -> Nanos {
+    let end = report.end.t_ns.saturating_sub(window_ns.cast_signed());
+    report.start.t_ns.max(end).max(0).cast_unsigned()
 }
 
 /// Takes the readings of such proxies out of the ends' reports, whose costs they are not, and puts
@@ -42,13 +56,14 @@ pub(super) fn take(
     watch: &Watch<'_>,
     endings: &mut [(Role, Ending)],
     proxies: &mut [Result<Edges, String>],
+    window_ns: Nanos,
 ) {
     for (proxy, edges) in watch.proxies.iter().zip(proxies) {
         let Some(beside) = proxy.seen_by_agent() else { continue };
         let ending = place(watch, beside).and_then(|end| endings.get_mut(end));
         let nothing = "the agent beside it reported nothing";
         *edges = match ending.map(|(_, ending)| (ending.report.as_mut(), &ending.fault)) {
-            Some((Some(report), _)) => edges_in(report, &proxy.name),
+            Some((Some(report), _)) => edges_in(report, &proxy.name, window_ns),
             Some((None, Some(fault))) => Err(format!("{nothing}: {}", fault.text)),
             _ => Err(nothing.to_owned()),
         };
@@ -60,13 +75,19 @@ fn place(watch: &Watch<'_>, beside: &Beside) -> Option<usize> {
     watch.agents.iter().position(|agent| *agent == beside.agent)
 }
 
-fn edges_in(report: &mut EndReport, name: &str) -> Result<Edges, String> {
+fn edges_in(report: &mut EndReport, name: &str, window_ns: Nanos) -> Result<Edges, String> {
     let reading = neighbour_reading(name);
     let edges = [&mut report.start, &mut report.end].map(|edge| edge.readings.remove(&reading));
     let why = report.settings.remove(&format!("meter_{reading}"));
-    let seconds = report.end.t_ns.saturating_sub(report.start.t_ns) as f64 / SECOND as f64;
+    let late_ns = late_ns(report, window_ns);
+    // From the window's end on a closed loop sends nothing, and a proxy rests.
+    let last = report.end.t_ns.min(window_ns.cast_signed());
+    let seconds = last.saturating_sub(report.start.t_ns) as f64 / SECOND as f64;
     match (why, edges) {
         (Some(why), _) => Err(why.strip_prefix("unavailable: ").unwrap_or(&why).to_owned()),
+        (None, [Some(_), Some(_)]) if is_late(late_ns, window_ns) => {
+            Err(format!("the agent beside it read {} ms late", late_ns / 1_000_000))
+        }
         (None, [Some(start), Some(end)]) if seconds > 0.0 => Ok(Edges { start, end, seconds }),
         (None, _) => Err("the trial ended before the window began".to_owned()),
     }
@@ -78,6 +99,8 @@ mod tests {
     use hopbench_testbed::AgentId;
 
     use super::*;
+
+    const WINDOW_NS: Nanos = 50_000_000;
 
     fn id(name: &str) -> AgentId {
         AgentId(name.to_owned())
@@ -104,7 +127,7 @@ mod tests {
         };
         EndReport {
             start: tick(0, |one| one.1),
-            end: tick(50_000_000, |one| one.2),
+            end: tick(WINDOW_NS.cast_signed(), |one| one.2),
             ..EndReport::default()
         }
     }
@@ -139,11 +162,28 @@ mod tests {
         let asked = [0, 1, 2, 3].map(|end| program(&watch, end));
         assert_eq!(asked, [None, Some("bof-it".to_owned()), Some("cof-it".to_owned()), None]);
         let (sees, blind) = (report(&[("program", 1.0, 2.0)]), report(&[("self", 1.0, 2.0)]));
-        assert!(saw_programs(&[Some(sees.clone()), Some(sees.clone())]));
-        for other in [Some(blind), None] {
-            assert!(!saw_programs(&[Some(sees.clone()), other]));
+        let saw = |reports: &[Option<EndReport>]| saw_programs(reports, WINDOW_NS);
+        assert!(saw(&[Some(sees.clone()), Some(sees.clone())]));
+        let late = EndReport { end: Tick { t_ns: 90_000_000, ..sees.end.clone() }, ..sees.clone() };
+        for other in [Some(blind), Some(late), None] {
+            assert!(!saw(&[Some(sees.clone()), other]));
         }
-        assert!(!saw_programs(&[]));
+        assert!(!saw(&[]));
+    }
+
+    #[test]
+    fn a_late_reading_is_of_another_time() {
+        let seen = |start_ms: i64, end_ms: i64| {
+            let mut report = report(&[("neighbour gateway", 1.0, 1.1)]);
+            (report.start.t_ns, report.end.t_ns) = (start_ms * 1_000_000, end_ms * 1_000_000);
+            edges_in(&mut report, "gateway", WINDOW_NS).map(|edges| (edges.seconds * 1e3).round())
+        };
+        assert_eq!(seen(0, 50), Ok(50.0));
+        // The proxy rests after the window.
+        assert_eq!(seen(2, 60), Ok(48.0));
+        let late = |ms: u32| Err(format!("the agent beside it read {ms} ms late"));
+        assert_eq!(seen(0, 150), late(100));
+        assert_eq!(seen(60, 60), late(60), "all of it came after the window");
     }
 
     #[test]
@@ -171,7 +211,7 @@ mod tests {
             (Role::Observer, Ending { fault: Some(Fault::measuring("it hangs")), ..ending(None) }),
         ];
         let mut seen = vec![Err("not from here".to_owned()); 6];
-        take(&watch, &mut endings, &mut seen);
+        take(&watch, &mut endings, &mut seen, WINDOW_NS);
         let edges = seen[0].as_ref().unwrap();
         let cores = (edges.end["cpu_s_total"] - edges.start["cpu_s_total"]) / edges.seconds;
         assert!((cores - 0.5).abs() < 1e-6 && (edges.seconds - 0.05).abs() < 1e-9, "{edges:?}");

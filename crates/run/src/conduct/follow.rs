@@ -88,11 +88,16 @@ impl<'e> Conductor<'e> {
 
     /// Time for the orders to start to arrive, ns.
     pub(super) fn head_start(&self) -> Nanos {
-        self.ends.all().map(|agent| agent.head_start_ns).max().unwrap_or(0)
+        self.at_ends().map(|agent| agent.head_start_ns).max().unwrap_or(0)
     }
 
     pub(super) fn slowest_round_trip(&self) -> Nanos {
-        self.ends.all().map(|agent| agent.round_trip_ns).max().unwrap_or(0)
+        self.at_ends().map(|agent| agent.round_trip_ns).max().unwrap_or(0)
+    }
+
+    /// The agents that trials wait for: readings of an observer that is late are left out.
+    fn at_ends(&self) -> impl Iterator<Item = &AgentConnection> {
+        self.ends.clients.iter().chain(&self.ends.servers)
     }
 
     /// Has all agents made ready by the order of each, by its number; what the ends did not grant.

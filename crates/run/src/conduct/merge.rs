@@ -42,6 +42,7 @@ pub(crate) fn merge(reports: &[&EndReport], interval_ns: Nanos) -> Option<EndRep
         incomplete: reports.iter().find_map(|r| r.incomplete.clone()),
         shared: reports.iter().any(|r| r.shared),
         start_late_ns: reports.iter().map(|r| r.start_late_ns).max().unwrap_or(0),
+        order_late_ns: reports.iter().map(|r| r.order_late_ns).max().unwrap_or(0),
         control_cpu_ns: reports.iter().map(|r| r.control_cpu_ns).sum(),
     })
 }

@@ -290,6 +290,7 @@ fn a_node_that_only_an_observer_sees_stands_with_the_metered_ones() {
     let of = |change: fn(&mut Record)| {
         let mut record = fixture::record(&[]);
         record.cost.metered.push(one((97, 0.0), (161, 31.0)));
+        record.window_s = 2.0;
         change(&mut record);
         of_observers(&mut record, [("c", &report), ("c", &report)].into_iter());
         record.cost.metered
@@ -301,16 +302,13 @@ fn a_node_that_only_an_observer_sees_stands_with_the_metered_ones() {
     for (name, value) in [("cores", 1.5), ("load_cores", 1.5), ("cpu_s", 3.0)] {
         assert!((cost.figures[name] - value).abs() < 1e-9, "{name}: {cost:?}");
     }
-    // An end saw it, it is no machine of its own, or the window holds too few ticks.
+    // An end saw it, it is no machine of its own, or it was read late.
     let seen = of(|record| {
         let (name, per_cpu_busy) = ("c".to_owned(), vec![0.5]);
         record.cost.nodes.push(NodeCost { name, per_cpu_busy, ..NodeCost::default() });
     });
-    let others = [
-        seen,
-        of(|record| record.cost.one_machine = true),
-        of(|record| record.window_s = SHORTEST_OF_MACHINE_S / 2.0),
-    ];
+    let others =
+        [seen, of(|record| record.cost.one_machine = true), of(|record| record.window_s = 0.5)];
     assert_eq!(others.map(|metered| metered.len()), [1; 3]);
 }
 

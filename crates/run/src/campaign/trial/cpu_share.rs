@@ -21,6 +21,8 @@ pub(super) struct Known<'a> {
     /// What each client saw, and each server.
     pub(super) reports: [&'a [Option<EndReport>]; 2],
     pub(super) load: &'a LoadTimes,
+    /// Whether agents answer, and no server program.
+    pub(super) is_by_agents: bool,
 }
 
 /// Puts the share of CPU into the record.
@@ -69,8 +71,7 @@ impl Known<'_> {
             CpuOf::Server => {
                 let cores = of_side("server", record.cost.server.get("cores"))?;
                 // Where a program serves, nobody puts its threads where the job would have them.
-                let is_agent = route.programs.is_empty() && route.programs_beside.is_empty();
-                let pinned = job.server_cpus.as_ref().filter(|_| is_agent).map(|c| &*c.0);
+                let pinned = job.server_cpus.as_ref().filter(|_| self.is_by_agents).map(|c| &*c.0);
                 Ok(cores / self.usable(record, &route.servers, servers, pinned)?)
             }
         }

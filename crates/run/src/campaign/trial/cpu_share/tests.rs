@@ -64,7 +64,8 @@ fn lab() -> (Route, Record) {
 
 fn share(of: &CpuOf, job: &Job, (route, record): &(Route, Record)) -> Result<f64, String> {
     let load = LoadTimes { quiet_since_s: -5.0, began_s: -1.0, window_s: 10.0 };
-    Known { job, route, hellos: &[], reports: UNSEEN, load: &load }.share(record, of)
+    Known { job, route, hellos: &[], reports: UNSEEN, load: &load, is_by_agents: true }
+        .share(record, of)
 }
 
 fn near(found: &Result<f64, String>, expected: f64) -> bool {
@@ -133,7 +134,9 @@ fn what_only_meters_know_is_taken_from_them() {
     let machine = BTreeMap::from([("cpu_count".to_owned(), "4".to_owned())]);
     let empty = String::new;
     let hello = Hello { protocol: 0, version: empty(), commit: empty(), boot_id: empty(), machine };
-    let known = Known { job: &job, route: &lab.0, hellos: &[hello], reports: UNSEEN, load: &load };
+    let (hellos, is_by_agents) = (&[hello][..], true);
+    let (route, load) = (&lab.0, &load);
+    let known = Known { job: &job, route, hellos, reports: UNSEEN, load, is_by_agents };
     assert!(near(&known.share(&lab.1, &of), 0.5), "{:?}", known.share(&lab.1, &of));
     // Nor is there a share where nobody saw the processes.
     lab.1.cost.server.clear();
