@@ -26,6 +26,15 @@ const START_S: u32 = 120;
 /// Seconds that the container of the tools rests, which is longer than any run. Not every `sleep`
 /// knows `infinity`.
 const REST_S: &str = "2147483647";
+/// The agent's user, which no container beside it has, except where both have to be root.
+///
+/// In a pod whose containers share a PID namespace, a process reads the files of another through
+/// `/proc/PID/root` if both have the same user. Then a server program or a proxy could read the
+/// agent's key, and could end the agent. With another user the kernel lets it do neither, from the
+/// first instruction of the agent on. `PR_SET_DUMPABLE` in the agent would leave a moment at each
+/// start, and the signals. The agent reads `stat`, `status` and `cgroup` of its neighbours, which
+/// any user may.
+const AGENT_USER: u32 = 65531;
 /// The volume for what programs of others write.
 const SCRATCH: &str = "tmp";
 
@@ -78,6 +87,7 @@ pub(crate) fn pod(recipe: &Recipe<'_>) -> Value {
     }
     let (mut containers, mut volumes) = (Vec::new(), Vec::new());
     if recipe.has_agent {
+        // An `fsGroup` would be a group of all containers. None but the agent's mounts it.
         let own = json!({"secretName": secret::name(recipe.name), "defaultMode": 0o444});
         volumes.push(json!({"name": CREDENTIALS, "secret": own}));
         containers.push(agent(recipe));
@@ -153,6 +163,11 @@ fn agent(recipe: &Recipe<'_>) -> Value {
         };
         json!({"name": format!("{word}-{number}"), "containerPort": number, "protocol": "TCP"})
     }));
+    let mut security = sending(recipe);
+    // It may have to be root.
+    if security["runAsUser"].is_null() {
+        security["runAsUser"] = AGENT_USER.into();
+    }
     json!({
         "name": AGENT,
         "image": image,
@@ -165,7 +180,7 @@ fn agent(recipe: &Recipe<'_>) -> Value {
         "resources": {
             "requests": {"cpu": "10m", "memory": "32Mi"}, "limits": {"memory": MOST_MEMORY},
         },
-        "securityContext": sending(recipe),
+        "securityContext": security,
         "volumeMounts": [{"name": CREDENTIALS, "mountPath": FOLDER, "readOnly": true}],
     })
 }

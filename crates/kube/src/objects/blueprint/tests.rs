@@ -343,7 +343,9 @@ fn tools_rest_beside_the_agents_and_have_a_port_of_the_service() {
     ]);
     let spec = json!({"type": "ClusterIP", "selector": {service: ""}, "ports": ports});
     expected.push(object("v1", "Service", "path0-asked", spec));
-    let agent = golden("Pod", "bridge-b", &[])["spec"]["containers"][0].clone();
+    let mut agent = golden("Pod", "bridge-b", &[])["spec"]["containers"][0].clone();
+    // Tools have the pod's user.
+    agent["securityContext"].as_object_mut().unwrap().remove("runAsUser");
     let tools = json!({
         "name": "peer",
         "image": "tools:1",
@@ -507,6 +509,28 @@ fn each_pod_has_its_own_key_and_no_object_has_the_conductors() {
         agents += keys.len();
     }
     assert!(agents > 8, "{agents} agents");
+}
+
+/// Containers of one user could read each other's files, and end each other.
+#[test]
+fn no_container_beside_an_agent_has_its_user() {
+    let mut beside = 0;
+    for (name, objects) in runs() {
+        for pod in objects.iter().filter(|object| object["kind"] == "Pod") {
+            let user = |container: &Value| {
+                let security = [&container["securityContext"], &pod["spec"]["securityContext"]];
+                security.iter().find_map(|one| one["runAsUser"].as_u64()).unwrap()
+            };
+            let containers = pod["spec"]["containers"].as_array().unwrap();
+            let (agents, others): (Vec<&Value>, Vec<&Value>) =
+                containers.iter().partition(|one| one["name"] == "agent");
+            for other in &others {
+                assert_ne!(user(other), user(agents[0]), "{name}: {other}");
+            }
+            beside += others.len();
+        }
+    }
+    assert!(beside > 5, "{beside} containers");
 }
 
 #[test]
