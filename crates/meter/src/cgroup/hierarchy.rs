@@ -26,17 +26,27 @@ pub(crate) fn cpu_limit_cores(root: &Path) -> Option<f64> {
 /// The groups with a quota that a process is in, its own first. `process` is its folder in `/proc`.
 /// Groups that this process's cgroup namespace or its mounts hide are left out.
 pub(super) fn with_quota(root: &Path, process: &str) -> Vec<QuotaGroup> {
-    let groups = fs::read_to_string(root.join(process).join("cgroup")).unwrap_or_default();
-    groups.lines().flat_map(|line| of_hierarchy(root, line)).collect()
+    let groups =
+        |process: &str| fs::read_to_string(root.join(process).join("cgroup")).unwrap_or_default();
+    let (theirs, own) = (groups(process), groups("proc/self"));
+    let hierarchies = theirs.lines().filter_map(hierarchy);
+    hierarchies
+        .flat_map(|(controllers, path)| {
+            let own = own.lines().filter_map(hierarchy).find(|(same, _)| *same == controllers);
+            of_hierarchy(root, controllers, path, own.map(|(_, path)| path))
+        })
+        .collect()
 }
 
-/// Those that one line of `/proc/PID/cgroup`, `id:controllers:path`, leads to.
-fn of_hierarchy(root: &Path, line: &str) -> Vec<QuotaGroup> {
+/// The controllers and the path in a line of `/proc/PID/cgroup`, `id:controllers:path`.
+fn hierarchy(line: &str) -> Option<(&str, &str)> {
     let mut parts = line.splitn(3, ':').skip(1);
-    let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else {
-        return Vec::new();
-    };
-    let path = Path::new(path);
+    Some((parts.next()?, parts.next()?))
+}
+
+/// Those of one hierarchy, in which a process has this path and this process has the path `own`.
+fn of_hierarchy(root: &Path, controllers: &str, group: &str, own: Option<&str>) -> Vec<QuotaGroup> {
+    let path = Path::new(group);
     // Outside of what the cgroup namespace shows.
     if path.components().any(|part| part == Component::ParentDir) {
         return Vec::new();
@@ -48,17 +58,24 @@ fn of_hierarchy(root: &Path, line: &str) -> Vec<QuotaGroup> {
     } else {
         return Vec::new();
     };
+    let folder = |mount: &str, group: &str| {
+        format!("{mount}/{}", group.trim_start_matches('/')).trim_end_matches('/').to_owned()
+    };
+    // In a container the mount may begin at the container's own group, which the path names all the
+    // same. It is none of a process in the container beside it.
+    let is_there = mounts.into_iter().any(|mount| root.join(folder(mount, group)).is_dir());
+    if !is_there && !own.is_some_and(|own| path.starts_with(own)) {
+        return Vec::new();
+    }
     // One mount is enough: the second of version 1 mostly is the first by another name.
     let of_group = |group: &str| {
-        mounts.iter().find_map(|mount| {
-            let folder = format!("{mount}/{}", group.trim_start_matches('/'));
-            let folder = folder.trim_end_matches('/').to_owned();
+        mounts.into_iter().find_map(|mount| {
+            let folder = folder(mount, group);
             let cores = quota(root, &folder)?;
             Some(QuotaGroup { path: group.to_owned(), folder, cores })
         })
     };
-    // In a container the mount may begin at the container's own group, so that only the last
-    // ancestor, the mount itself, exists.
+    // Of a path that is not there only the last ancestor exists, the mount itself.
     path.ancestors().filter_map(Path::to_str).filter_map(of_group).collect()
 }
 
@@ -135,7 +152,10 @@ mod tests {
         let (quota, period) = ("cpu.cfs_quota_us", "cpu.cfs_period_us");
         let file = |mount: &str, name: &str| format!("sys/fs/cgroup/{mount}/a/{name}");
         let files = ["cpu", "cpu,cpuacct"].map(|mount| (file(mount, quota), file(mount, period)));
-        let mut all = vec![("proc/7/cgroup", "2:cpu,cpuacct:/a/b\n")];
+        let mut all = vec![
+            ("proc/7/cgroup", "2:cpu,cpuacct:/a/b\n"),
+            ("sys/fs/cgroup/cpu/a/b/cpu.shares", "1024\n"),
+        ];
         for (quota, period) in &files {
             all.extend([(quota.as_str(), "50000\n"), (period.as_str(), "100000\n")]);
         }
@@ -145,5 +165,26 @@ mod tests {
             cores: 0.5,
         };
         assert_eq!(with_quota(tree(&all).path(), "proc/7"), [expected]);
+    }
+
+    #[test]
+    fn the_mount_of_a_container_is_no_group_of_the_container_beside_it() {
+        let own = "/kubepods/pod1/agent";
+        let quotas = |of_process: &str| {
+            let groups = [own, of_process].map(|path| format!("2:cpu:{path}\n"));
+            let root = tree(&[
+                ("proc/self/cgroup", groups[0].as_str()),
+                ("proc/7/cgroup", groups[1].as_str()),
+                // The mount begins at the own group.
+                ("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "200000\n"),
+                ("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n"),
+            ]);
+            let found = with_quota(root.path(), "proc/7");
+            found.iter().map(|group| group.cores).collect::<Vec<_>>()
+        };
+        assert_eq!(quotas("/kubepods/pod1/program"), [] as [f64; 0]);
+        assert_eq!(quotas("/kubepods/pod1/agent-2"), [] as [f64; 0]);
+        assert_eq!(quotas(own), [2.0]);
+        assert_eq!(quotas("/kubepods/pod1/agent/inner"), [2.0]);
     }
 }
