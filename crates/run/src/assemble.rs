@@ -56,6 +56,9 @@ pub struct Setting<'a> {
     pub nodes: (&'a [String], &'a [String]),
     /// CPUs that the clients are held to, then the servers, in the order of the ends; absent: any.
     pub cpus: (&'a [Option<CpuSet>], &'a [Option<CpuSet>]),
+    /// CPU limits of the server programs beside the servers' agents, cores, in the order of the
+    /// ends; absent: none is known.
+    pub program_limits: &'a [Option<f64>],
     /// The slowest link on the way, where it is known.
     pub link: Option<LinkRate>,
     /// The proxies of the route, in the order in which they were watched. Those that the path names
@@ -165,13 +168,14 @@ fn ends<'a>(
     together: &Job,
     outcome: &'a TrialResult,
 ) -> (Vec<End<'a>>, Vec<End<'a>>) {
-    let Setting { job, nodes, cpus, .. } = *setting;
+    let Setting { job, nodes, cpus, program_limits, .. } = *setting;
     let set = |cpus: &CpuSet| cpus.0.iter().copied().collect::<BTreeSet<_>>();
     let servers = u32::try_from(outcome.servers.len()).unwrap_or(u32::MAX).max(1);
     let side = |reports: &'a [Option<EndReport>],
                 nodes: &'a [String],
                 name,
                 held: &[Option<CpuSet>],
+                limits: &[Option<f64>],
                 pinned,
                 threads| {
         let pinned = Option::as_ref(pinned).map(set);
@@ -185,6 +189,7 @@ fn ends<'a>(
                 .and_then(|held| held.as_ref().map(set))
                 .or_else(|| confined(report).as_ref().map(set)),
             pinned: pinned.clone(),
+            program_limit: limits.get(i).copied().flatten(),
             threads,
         };
         reported.map(end).collect()
@@ -197,10 +202,19 @@ fn ends<'a>(
             nodes.0,
             "client",
             cpus.0,
+            &[],
             &job.client_cpus,
             threads(job, job.connections),
         ),
-        side(&outcome.servers, nodes.1, "server", cpus.1, &job.server_cpus, threads(job, accepted)),
+        side(
+            &outcome.servers,
+            nodes.1,
+            "server",
+            cpus.1,
+            program_limits,
+            &job.server_cpus,
+            threads(job, accepted),
+        ),
     )
 }
 

@@ -46,6 +46,7 @@ pub(crate) fn limited(job: &Job, record: &Record, evidence: &Evidence) -> Limit 
     let free = free(job, record, evidence);
     // A process that is stopped does not fill its CPU.
     quota::held(evidence, |_| true)
+        .or_else(|| quota::used_up(evidence))
         .or_else(|| cpu::full(job, record, evidence))
         .or_else(|| buffer(metrics, evidence.proxied))
         .or_else(|| round_trip::of(job, record, &format!("{free}{}", unmetered(evidence))))

@@ -84,6 +84,12 @@ pub trait Testbed {
         Vec::new()
     }
 
+    /// The CPU limit of the server program beside a server's agent, cores. Absent if there is none,
+    /// and if whoever meters the program reads its quota as well.
+    fn program_limit(&self, _server: &AgentId) -> Option<f64> {
+        None
+    }
+
     /// The counters that can prove a route, as they stand now.
     ///
     /// # Errors

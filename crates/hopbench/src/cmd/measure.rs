@@ -236,6 +236,7 @@ impl Session {
                 server: self.ends.servers.first().map(|s| &s.hello),
                 nodes: (&[], &[]),
                 cpus: (&[], &[]),
+                program_limits: &[],
                 link: None,
                 proxies: &[],
             };

@@ -66,6 +66,18 @@ pub(crate) fn image<'a>(pod: &'a Pod, container: &str) -> Option<(&'a str, &'a s
     Some((image, status_of(pod, container)?.image_id.as_str()))
 }
 
+/// The CPU limit of one of its containers, cores: the scenario's, or what a patch or a LimitRange
+/// made of it.
+pub(crate) fn cpu_limit(pod: &Pod, container: &str) -> Option<f64> {
+    let all = &pod.spec.as_ref()?.containers;
+    let resources = all.iter().find(|one| one.name == container)?.resources.as_ref()?;
+    let said = resources.limits.as_ref()?.get("cpu")?.0.as_str();
+    match said.strip_suffix('m') {
+        Some(millis) => millis.parse::<f64>().ok().map(|millis| millis / 1000.0),
+        None => said.parse().ok(),
+    }
+}
+
 /// Sidecars may be among the init containers.
 fn status_of<'a>(pod: &'a Pod, container: &str) -> Option<&'a ContainerStatus> {
     let status = pod.status.as_ref()?;
@@ -151,6 +163,22 @@ mod tests {
         let ids = ["agent", "proxy", "old", "none"].map(|name| container_id(&pod, name));
         assert_eq!(ids, [Some("agent1"), Some("proxy1"), None, None]);
         assert!(shares_processes(&pod) && !shares_processes(&Pod::default()));
+    }
+
+    #[test]
+    fn a_cpu_limit_is_in_cores() {
+        let limit = |resources: Value| {
+            let program = json!({"name": "program", "resources": resources});
+            let agent = json!({"name": "agent", "resources": {"limits": {"cpu": "7"}}});
+            let pod = json!({"metadata": {}, "spec": {"containers": [agent, program]}});
+            cpu_limit(&serde_json::from_value(pod).unwrap(), "program")
+        };
+        for (said, cores) in [("500m", Some(0.5)), ("2", Some(2.0)), ("0.25", Some(0.25))] {
+            assert_eq!(limit(json!({"limits": {"cpu": said, "memory": "1Gi"}})), cores, "{said}");
+        }
+        assert_eq!(limit(json!({"limits": {"cpu": "much"}})), None);
+        assert_eq!(limit(json!({"requests": {"cpu": "1"}, "limits": {"memory": "1Gi"}})), None);
+        assert_eq!(cpu_limit(&Pod::default(), "program"), None);
     }
 
     #[test]

@@ -26,7 +26,7 @@ use crate::plan::traffic::Traffic;
 use crate::proof::facts::ProofFacts;
 use crate::proof::{node_proxies, of_tools_way, prove};
 use crate::provision::proxy_pods::{self, GATEWAY};
-use crate::provision::{gateway, objects};
+use crate::provision::{gateway, objects, pod_status};
 
 impl Testbed for Cluster {
     fn name(&self) -> &'static str {
@@ -211,6 +211,12 @@ impl Testbed for Cluster {
         let built = self.built.as_mut().ok_or_else(|| Fault::input("the testbed is not up"))?;
         let targets = targets::all(built);
         Ok(Some(built.conductor.permit(targets, *bounds)))
+    }
+
+    /// In a cgroup namespace of its own, an agent sees no quota of the program beside it.
+    fn program_limit(&self, server: &AgentId) -> Option<f64> {
+        let (_, built) = self.standing().ok()?;
+        pod_status::cpu_limit(built.pods.get(built.pod(&server.0).ok()?)?, PROGRAM)
     }
 
     /// Asks for the state of all pods, too. Nothing in a cluster counts packets for us, but the API

@@ -136,6 +136,7 @@ fn burdens<'a>(
             (false, _) => end.pinned.clone().or_else(|| end.held.clone()),
         },
         stopped: quota::stopped(spent, end.report.settings.get(CPU_QUOTA_SETTING)),
+        limit: end.program_limit.filter(|_| watches(end.report) && apart),
     })
 }
 

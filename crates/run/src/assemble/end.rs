@@ -12,6 +12,8 @@ pub(super) struct End<'a> {
     pub(super) held: Option<BTreeSet<usize>>,
     /// CPUs that its workers are put on, where the job names them.
     pub(super) pinned: Option<BTreeSet<usize>>,
+    /// The CPU limit of the server program beside it, cores; absent: none is known.
+    pub(super) program_limit: Option<f64>,
     /// The agent's threads that do the work.
     pub(super) threads: u32,
 }

@@ -179,6 +179,7 @@ fn burden(proxy: &Proxy, cores: f64, connections: Connections) -> Burden {
         },
         cpus: proxy.cpus.as_ref().map(|cpus| cpus.iter().copied().collect::<BTreeSet<_>>()),
         stopped: None,
+        limit: None,
     }
 }
 

@@ -68,6 +68,17 @@ fn recorded_with(
     outcome: &TrialResult,
     proxies: &[ProxySaid<'_>],
 ) -> Record {
+    recorded_under(job, cpus, outcome, proxies, &[])
+}
+
+/// The record of a trial whose server programs have these CPU limits.
+fn recorded_under(
+    job: &Job,
+    cpus: Held<'_>,
+    outcome: &TrialResult,
+    proxies: &[ProxySaid<'_>],
+    program_limits: &[Option<f64>],
+) -> Record {
     let hello = Hello {
         protocol: PROTOCOL,
         version: "1".to_owned(),
@@ -89,6 +100,7 @@ fn recorded_with(
         server: Some(&hello),
         nodes: (&[], &[]),
         cpus,
+        program_limits,
         link: Some(LinkRate {
             bits_per_s: Some(1_000_000_000),
             mtu_bytes: 1450,
@@ -321,6 +333,29 @@ fn a_cpu_quota_that_stops_an_end_is_its_limit_and_a_warning() {
     assert_eq!((record.cost.client["throttled_ratio"], told(&record).len()), (0.005, 0));
     assert_eq!(record.settings[CPU_QUOTA_SETTING], "4 (cgroup /b)");
     assert!(!record.cost.server.contains_key("throttled_ratio"), "{:?}", record.cost.server);
+}
+
+#[test]
+fn a_program_that_uses_up_the_limit_of_its_container_is_limited_by_it() {
+    let own: &[(&str, f64)] = &[("user_s_total", 0.01), ("system_s_total", 0.0)];
+    let program: &[(&str, f64)] = &[
+        ("processes", 1.0),
+        ("user_s_total", 0.48),
+        ("system_s_total", 0.0),
+        ("process1_cpu_s_total", 0.48),
+        ("process1_threads", 1.0),
+    ];
+    let looks_on = end(&[], &[MACHINE, ("self", own), ("program", program)]);
+    let http = job("http", json!({"url": "http://10.0.0.1/"}));
+    let limited_by = |programs_apart, limit| {
+        let seen = outcome(agent(0.1), vec![agent(0.1)], vec![looks_on.clone()]);
+        let outcome = TrialResult { programs_apart, ..seen };
+        recorded_under(&http, (&[], &[]), &outcome, &[], &[limit]).limited_by
+    };
+    assert_eq!(limited_by(true, Some(0.5)), "cpu_quota:server");
+    for (apart, limit) in [(true, Some(0.6)), (true, None), (false, Some(0.5))] {
+        assert_eq!(limited_by(apart, limit), "unknown", "{apart} {limit:?}");
+    }
 }
 
 #[test]

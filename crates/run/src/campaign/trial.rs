@@ -292,6 +292,7 @@ impl CellTrial<'_> {
         };
         let proxies = proxies(route, before, after.as_ref().ok(), gauges.as_ref().ok(), &costs);
         let (client_nodes, server_nodes) = (nodes(&route.clients), nodes(&route.servers));
+        let limits = route.servers.iter().map(|server| testbed.program_limit(server));
         let setting = Setting {
             run_id: self.run_id,
             workload,
@@ -304,6 +305,7 @@ impl CellTrial<'_> {
             server: hellos.get(route.clients.len()),
             nodes: (&client_nodes, &server_nodes),
             cpus: (&cpus(&route.clients), &cpus(&route.servers)),
+            program_limits: &limits.collect::<Vec<_>>(),
             link: Some(LinkRate {
                 bits_per_s: route.link_bits_per_s,
                 mtu_bytes: route.mtu_bytes,

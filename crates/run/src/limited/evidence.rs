@@ -24,6 +24,9 @@ pub(crate) struct Burden {
     pub(crate) cpus: Option<BTreeSet<usize>>,
     /// What CPU quotas did to it; absent: nothing of any is known.
     pub(crate) stopped: Option<Stopped>,
+    /// The CPU limit of its container, cores, where what that did to it cannot be read; absent:
+    /// none is known.
+    pub(crate) limit: Option<f64>,
 }
 
 /// What CPU quotas did to the processes of a burden.

@@ -11,6 +11,9 @@ use super::evidence::{Burden, Evidence, Limit, Stopped, limit};
 /// waits, so that is one exchange of a hundred or more: the 99th percentile is then the quota's.
 const FELT: f64 = 0.01;
 
+/// More of a CPU limit than this is all of it: a process waits at times, too.
+const USED_UP: f64 = 0.95;
+
 /// The figure of a process that says for which share of the window quotas stopped it.
 const RATIO: &str = "throttled_ratio";
 /// The one that says how often.
@@ -86,13 +89,30 @@ pub(super) fn held(evidence: &Evidence, concerned: impl Fn(&Burden) -> bool) -> 
     })
 }
 
+/// The CPU limit that a process used up of which nothing says how long it was stopped: it is in a
+/// cgroup namespace of its own. One whose threads hardly waited is left out: a higher limit would
+/// not help them.
+pub(super) fn used_up(evidence: &Evidence) -> Option<Limit> {
+    let hardly_waited = |burden: &Burden| {
+        burden.processes.iter().any(|one| one.cores >= USED_UP * f64::from(one.threads))
+    };
+    let unread = evidence.burdens.iter().filter(|burden| burden.stopped.is_none());
+    let (burden, most) = unread
+        .filter_map(|burden| Some((burden, burden.limit?)))
+        .find(|(burden, most)| burden.cores >= USED_UP * most && !hardly_waited(burden))?;
+    Some(limit(
+        &format!("cpu_quota:{}", burden.who),
+        format!("it used {:.2} cores, and the CPU limit of its container is {most}", burden.cores),
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use hopbench_model::fixture::{self, record};
     use hopbench_model::{Job, Latency};
     use serde_json::json;
 
-    use super::super::evidence::{CLIENT, SERVER};
+    use super::super::evidence::{CLIENT, SERVER, WorkingProcess};
     use super::super::tests::{end, evidence};
     use super::super::{LinkRate, limited};
     use super::*;
@@ -154,6 +174,30 @@ mod tests {
             Evidence { one_machine: false, ..evidence(both(throttled(SERVER, 0.28, QUOTA))) };
         let job = fixture::job("http", json!({}));
         assert_eq!(by(&apart, &job, &[("requests_per_s", 1000.0)]).0, "cpu_quota:client");
+    }
+
+    #[test]
+    fn a_limit_that_is_used_up_is_told_where_no_quota_can_be_read() {
+        let program = |workers: &[f64], limit: Option<f64>| {
+            let one = |cores: &f64| WorkingProcess { cores: *cores, threads: 1, waits_per_s: None };
+            let processes = workers.iter().map(one).collect();
+            Burden { processes, limit, ..end(SERVER, workers.iter().sum(), None) }
+        };
+        let of = |program| closed(vec![end(CLIENT, 0.3, None), program]);
+        let (name, why) = of(program(&[0.0, 0.48], Some(0.5)));
+        assert_eq!(name, "cpu_quota:server");
+        assert_eq!(why, "it used 0.48 cores, and the CPU limit of its container is 0.5");
+        assert_eq!(of(program(&[0.0, 0.47], Some(0.5))).0, "unknown");
+        assert_eq!(of(program(&[0.0, 0.48], None)).0, "unknown");
+        // Of two servers either may be the one.
+        let both = vec![program(&[0.1], Some(0.5)), program(&[0.5], Some(0.5))];
+        assert_eq!(closed(both).0, "cpu_quota:server");
+        // One thread cannot use more than a core, whatever the limit is.
+        assert_eq!(of(program(&[0.98], Some(1.0))).0, "cpu:server");
+        assert_eq!(of(program(&[0.49, 0.49], Some(1.0))).0, "cpu_quota:server");
+        // What is read of a quota is better than what is said of one.
+        let read = Burden { limit: Some(0.3), ..throttled(SERVER, 0.005, QUOTA) };
+        assert_eq!(of(read).0, "unknown");
     }
 
     #[test]

@@ -19,6 +19,7 @@ pub(super) fn end(who: &str, cores: f64, cpus: Option<&[usize]>) -> Burden {
         processes: vec![WorkingProcess { cores, threads: 1, waits_per_s: None }],
         cpus,
         stopped: None,
+        limit: None,
     }
 }
 
