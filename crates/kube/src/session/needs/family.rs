@@ -1,4 +1,4 @@
-//! The needs of a path that asks for a family of addresses.
+//! The needs of a path's family of addresses.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
@@ -7,24 +7,35 @@ use hopbench_model::{ClusterSpec, IpFamily, MeshProvider, Path};
 use hopbench_testbed::Need;
 
 use crate::plan::assign::Assigned;
+use crate::plan::nodes::NodeFacts;
 use crate::provision::target::is_of_another;
 
 /// The remedy for a mesh of others that is not known to take a family.
 const REMEDY: &str = "say `families: [ipv4, ipv6]` under `mesh:` if it is set up for both; else \
                       take `provider: envoy`, or leave `family` or `mesh` out";
 
-/// The unmet needs of a path's family; none if the path asks for none.
+/// The remedy if the path asks for no family.
+const UNASKED: &str = "give the path one of these as `family`, or say `families: [ipv4, ipv6]` \
+                       under `mesh:` if it is set up for both; else take `provider: envoy`, or \
+                       leave `mesh` out";
+
+/// The unmet needs of a path's family: the one that it asks for, or else the cluster's first.
 pub(super) fn missing(spec: &ClusterSpec, path: &Path, assigned: &Assigned) -> Vec<Need> {
-    let Some(family) = path.family else { return Vec::new() };
+    let names: BTreeSet<&str> = path.nodes().collect();
+    let nodes = names.into_iter().filter_map(|name| Some((name, assigned.nodes.get(name)?)));
+    let nodes: Vec<(&str, &NodeFacts)> = nodes.collect();
+    let firsts: BTreeSet<&IpAddr> =
+        nodes.iter().filter_map(|(_, node)| node.addresses.first()).collect();
+    let first = || {
+        let family = IpFamily::of(**firsts.first()?);
+        firsts.iter().all(|address| family.has(**address)).then_some(family)
+    };
+    let Some(family) = path.family.or_else(first) else { return Vec::new() };
     let mut needs = Vec::new();
     let mut add = |what: &str, why: String, remedy: &str| {
         needs.push(Need::new(Some(path), what, why, remedy));
     };
-    let names: BTreeSet<&str> = path.nodes().collect();
-    let nodes = names.into_iter().filter_map(|name| Some((name, assigned.nodes.get(name)?)));
-    let mut firsts: BTreeSet<&IpAddr> = BTreeSet::new();
     for (name, node) in nodes {
-        firsts.extend(node.addresses.first());
         // Without the right to see nodes they are not known.
         if !node.addresses.is_empty() && !node.addresses.iter().any(|one| family.has(*one)) {
             let why = format!("node {name} ({}) has no {family} address", node.name);
@@ -37,7 +48,7 @@ pub(super) fn missing(spec: &ClusterSpec, path: &Path, assigned: &Assigned) -> V
     let gateway = spec.gateway_of(path).and_then(|gateway| gateway.address.as_deref());
     let is_elsewhere = |at: &&str| {
         let address = at.parse::<SocketAddr>().ok().map(|at| at.ip());
-        is_of_another(address, Some(family))
+        is_of_another(address, path.family)
     };
     if let Some(at) = gateway.filter(is_elsewhere) {
         let why = format!("the `address` of its gateway is {at}, which is not {family}");
@@ -66,7 +77,10 @@ fn not_taken(
         let said: Vec<&str> = mesh.families.iter().map(|family| family.word()).collect();
         let said = said.join(", ");
         let why = format!("{name} is set up for `families: [{said}]`, which is not {family}");
-        return Some((why, REMEDY));
+        return Some(match path.family {
+            Some(_) => (why, REMEDY),
+            None => (format!("{why}, the first family of the cluster"), UNASKED),
+        });
     }
     let found = if firsts.is_empty() {
         "the addresses of the nodes are not known".to_owned()
@@ -90,7 +104,6 @@ mod tests {
 
     use super::*;
     use crate::plan::fixture;
-    use crate::plan::nodes::NodeFacts;
 
     fn told(spec: &ClusterSpec, path: &Path, addresses: &[&str]) -> Vec<String> {
         let addresses = addresses.iter().map(|address| address.parse().unwrap()).collect();
@@ -151,6 +164,31 @@ mod tests {
         }
         // What is said of the mesh gives no node an address.
         assert_eq!(by(&IpFamily::ALL, ipv6, &["10.0.0.1"]), ["node a (n1) has no IPv6 address"]);
+    }
+
+    #[test]
+    fn a_path_that_asks_for_no_family_has_the_first_one_of_the_cluster() {
+        let (ipv4, ipv6) = (IpFamily::Ipv4, IpFamily::Ipv6);
+        let by = |families: &[IpFamily], mesh, addresses: &[&str]| {
+            let mut spec = fixture::spec();
+            spec.mesh.provider = MeshProvider::Istio;
+            spec.mesh.families = families.iter().copied().collect();
+            told(&spec, &path(None, mesh, Via::Direct), addresses)
+        };
+        let (ipv4_first, ipv6_first) = (["10.0.0.1", "fd00::1"], ["fd00::1", "10.0.0.1"]);
+        let why = |said: &str, first: &str| {
+            format!(
+                "istio is set up for `families: [{said}]`, which is not {first}, the first family \
+                 of the cluster"
+            )
+        };
+        assert_eq!(by(&[ipv4], MeshMode::Both, &ipv6_first), [why("ipv4", "IPv6")]);
+        assert_eq!(by(&[ipv6], MeshMode::Server, &ipv4_first), [why("ipv6", "IPv4")]);
+        for families in [&[][..], &[ipv6], &IpFamily::ALL] {
+            assert_eq!(by(families, MeshMode::Both, &ipv6_first), [""; 0], "{families:?}");
+        }
+        assert_eq!(by(&[ipv4], MeshMode::None, &ipv6_first), [""; 0], "there is no mesh");
+        assert_eq!(by(&[ipv4], MeshMode::Both, &[]), [""; 0], "no node says what is first");
     }
 
     #[test]
