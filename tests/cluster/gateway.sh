@@ -5,7 +5,7 @@
 # shellcheck shell=bash disable=SC2154
 
 # What clients connect to: kube-proxy knows it for a load balancer's.
-GATEWAY=$FABRIC.200
+GATEWAY=$FABRIC.226
 
 has_gateway() { [ -e "$STATE/gateway" ]; }
 

@@ -14,7 +14,7 @@ use crate::ground::{ANY_THREE, assert_sound, ground};
 /// An address of the nodes' network that nobody has: kube-proxy knows it for a load balancer's.
 const BALANCER: &str = "10.199.0.50";
 /// The address of the cluster's Gateway, and of the node that its Envoy is on.
-const GATEWAY: &str = "10.199.0.200";
+const GATEWAY: &str = "10.199.0.226";
 const ENVOY: &str = "10.199.0.13";
 /// A node's address, and a port of all nodes.
 const OUTSIDE: (&str, u16) = ("10.199.0.13", 30777);

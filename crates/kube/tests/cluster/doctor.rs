@@ -52,7 +52,7 @@ fn the_cluster_is_told_as_it_is() {
     let told = of("Gateway API").found;
     for words in [
         "contour-provisioned (projectcontour.io/provisioner)",
-        "projectcontour/contour of class contour at 10.199.0.200 port 80, TLS at port 443, TCP at \
+        "projectcontour/contour of class contour at 10.199.0.226 port 80, TLS at port 443, TCP at \
          port 9000",
     ] {
         assert!(told.contains(words), "{told}");
