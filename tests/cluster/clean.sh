@@ -26,9 +26,8 @@ done
 for top in "${cgroups[@]}"; do
   [ ! -d "$top" ] || find "$top" -depth -type d -exec rmdir {} +
 done
-for space in fabric "${HOSTS[@]}"; do
-  [ ! -e "/run/netns/hbc-$space" ] || ip netns delete "hbc-$space"
-done
+# Those of a cluster with more nodes than this one, too.
+for space in /run/netns/hbc-*; do ip netns delete "${space##*/}"; done
 # It goes with the fabric, though not at once.
 [ ! -e /sys/class/net/hbc0 ] || ip link delete hbc0 2>/dev/null || true
 

@@ -14,15 +14,19 @@ kubernetes=$("$cluster/../../scripts/go-part.sh" --folder kubernetes)
 export PATH="$kubernetes:$PATH:/usr/sbin:/sbin"
 
 # The hosts. Namespaces, links and cgroups of the cluster are called `hbc...`, so that `down.sh` knows its own.
-# As many nodes as asked for, or as the cluster that is up has.
-NODES=(n1 n2 n3 n4 n5)
-node_count=${HOPBENCH_CLUSTER_NODES:-$(cat "$STATE/nodes" 2>/dev/null || echo 3)}
-if ! [[ "$node_count" =~ ^[345]$ ]]; then
-  echo "cluster: HOPBENCH_CLUSTER_NODES: found $node_count, expected 3, 4 or 5" >&2
+nodes_asked=${HOPBENCH_CLUSTER_NODES:-3}
+if ! [[ "$nodes_asked" =~ ^[345]$ ]]; then
+  echo "cluster: HOPBENCH_CLUSTER_NODES: found $nodes_asked, expected 3, 4 or 5" >&2
   exit 2
 fi
-NODES=("${NODES[@]:0:node_count}")
-HOSTS=(cp "${NODES[@]}")
+# Takes the first COUNT nodes: take_nodes COUNT
+take_nodes() {
+  NODES=(n1 n2 n3 n4 n5)
+  NODES=("${NODES[@]:0:$1}")
+  HOSTS=(cp "${NODES[@]}")
+}
+# A cluster that is there has as many as it was made with, whatever is asked for now.
+take_nodes "$(cat "$STATE/nodes" 2>/dev/null || echo "$nodes_asked")"
 declare -A ZONE=([n1]=z1 [n2]=z1 [n3]=z2 [n4]=z2 [n5]=z2)
 declare -A NUMBER=([cp]=0 [n1]=1 [n2]=2 [n3]=3 [n4]=4 [n5]=5)
 FABRIC=10.199.0

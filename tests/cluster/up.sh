@@ -58,6 +58,8 @@ if [ -e "$KUBECONFIG" ] && ready 2>/dev/null; then
   there=$(both ipv4 ipv6)
   [ "${families:-$there}" = "$there" ] ||
     fail "found a cluster with the families $there: take that down first (make cluster-down)"
+  [ "${HOPBENCH_CLUSTER_NODES:-${#NODES[@]}}" = "${#NODES[@]}" ] ||
+    fail "found a cluster of ${#NODES[@]} nodes: take that down first (make cluster-down)"
   # One that was not finished.
   [ -e "$STATE/whole" ] || add_rest
   say "already up"
@@ -80,10 +82,11 @@ gvisor=1
 began=$SECONDS
 # What is left of one that was not taken down.
 "$cluster/clean.sh"
+take_nodes "$nodes_asked"
 mkdir -p "$STATE"
 chmod 0700 "$STATE"
 touch "$STATE/.hopbench-cluster"
-echo "$node_count" >"$STATE/nodes"
+echo "$nodes_asked" >"$STATE/nodes"
 [ -z "$gvisor" ] || touch "$STATE/gvisor"
 [ "$families" != ipv6,ipv4 ] || touch "$STATE/ipv6-first"
 make_certs
