@@ -26,7 +26,7 @@ const TWIN: &str = "once again";
 const SHORTEST: Nanos = 10 * SECOND;
 /// The time of its trials where none is given: in a lab they take a fifth of a second each.
 const IN_A_LAB: Nanos = 30 * SECOND;
-/// Elsewhere they take three seconds.
+/// Elsewhere they take longer: their windows do, and what the conductor says crosses a network.
 const ELSEWHERE: Nanos = 180 * SECOND;
 
 /// The flags of the noise floor.
