@@ -112,17 +112,4 @@ mod tests {
             assert_eq!(told(provider, MeshMode::None, hidden.clone()), None);
         }
     }
-
-    #[test]
-    fn every_mesh_takes_server_programs() {
-        for provider in MeshProvider::ALL {
-            let mut spec = crate::plan::fixture::spec();
-            spec.mesh.provider = provider;
-            for mesh in MeshMode::ALL {
-                let path = Path { mesh, ..fixture::path("p") };
-                let why = unsupported(&spec, &path, &point("http", "nginx"));
-                assert_eq!(why, None, "{provider:?} {mesh}");
-            }
-        }
-    }
 }
