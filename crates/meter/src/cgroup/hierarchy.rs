@@ -64,7 +64,8 @@ fn of_hierarchy(root: &Path, controllers: &str, group: &str, own: Option<&str>) 
     // In a container the mount may begin at the container's own group, which the path names all the
     // same. It is none of a process in the container beside it.
     let is_there = mounts.into_iter().any(|mount| root.join(folder(mount, group)).is_dir());
-    if !is_there && !own.is_some_and(|own| path.starts_with(own)) {
+    let is_within_own = own.is_some_and(|own| path.starts_with(own));
+    if !is_there && !is_within_own {
         return Vec::new();
     }
     // One mount is enough: the second of version 1 mostly is the first by another name.
