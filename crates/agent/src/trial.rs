@@ -175,7 +175,7 @@ impl ActiveTrial {
                 Some(shared.flow_router.expect(job.connections, kind.is_http())),
                 registration::open(shared, workload, &context, prepare, &flow_limit),
             ),
-            Role::Observer => {
+            Role::Onlooker => {
                 (None, registration::open(shared, workload, &context, prepare, &flow_limit))
             }
         };
@@ -446,8 +446,8 @@ impl ActiveTrial {
     /// A tick for who looks on, who needs no more of them than eyes can follow; or what else there
     /// is to tell: nobody wakes this thread for that again.
     fn tell(&mut self, tick: Tick, now: Nanos) -> Option<News> {
-        // An observer counts nothing that somebody could follow.
-        if now < self.next_word || self.role == Role::Observer {
+        // An onlooker counts nothing that somebody could follow.
+        if now < self.next_word || self.role == Role::Onlooker {
             return self.look();
         }
         self.next_word = now + BETWEEN_WORDS;

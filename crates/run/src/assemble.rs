@@ -260,7 +260,7 @@ fn incomplete(outcome: &TrialResult) -> Option<String> {
 /// CPU time that the conductor and the meters spent in the window, s.
 fn overhead(outcome: &TrialResult) -> f64 {
     let ends = outcome.clients.iter().chain(&outcome.servers).flatten();
-    let agents = ends.chain(outcome.observers.values());
+    let agents = ends.chain(outcome.onlookers.values());
     let meters: u64 = agents.map(|agent| agent.control_cpu_ns).sum();
     (outcome.conductor_cpu_ns + meters) as f64 / SECOND as f64
 }
@@ -280,7 +280,7 @@ fn overhead_seen(outcome: &TrialResult, window_s: f64) -> Option<Warning> {
         share(all),
         share(conductor),
         share(all - conductor),
-        outcome.clients.len() + outcome.servers.len() + outcome.observers.len(),
+        outcome.clients.len() + outcome.servers.len() + outcome.onlookers.len(),
     );
     Some(Warning::new(
         WarningKind::SharedCpu,

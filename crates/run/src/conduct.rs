@@ -44,8 +44,8 @@ pub struct TrialResult {
     pub clients: Vec<Option<EndReport>>,
     /// What each server saw, in the order of [`Ends::servers`].
     pub servers: Vec<Option<EndReport>>,
-    /// What the observers read, which is of neither side.
-    pub observers: BTreeMap<AgentId, EndReport>,
+    /// What the onlookers read, which is of neither side.
+    pub onlookers: BTreeMap<AgentId, EndReport>,
     /// What cut it short.
     pub fault: Option<Fault>,
     /// Whether the connections stood before it.
@@ -95,7 +95,7 @@ pub fn conduct(
     let shared_clock = shares_clock(ends);
     let mut orders = orders(ends, job, target, watch, shared_clock)?;
     let all = orders.len() as u64;
-    // Observers have nothing to keep between two visits.
+    // Onlookers have nothing to keep between two visits.
     let at_ends = ends.at_ends();
     let looking_on = orders.split_off(at_ends);
     let observe = |end: usize| ToAgent::Prepare(Box::new(looking_on[end - at_ends].clone()));
@@ -148,8 +148,8 @@ pub fn conduct(
         report.into_iter().for_each(|report| agent.learn(head_start, report.order_late_ns));
     }
     beside::take(watch, &mut endings, &mut seen.proxies, timing.window_ns);
-    let observers = ends.observers.iter().zip(endings.split_off(at_ends));
-    let observers: BTreeMap<AgentId, EndReport> = observers
+    let onlookers = ends.onlookers.iter().zip(endings.split_off(at_ends));
+    let onlookers: BTreeMap<AgentId, EndReport> = onlookers
         .filter_map(|((agent, _), (_, ending))| Some((agent.clone(), ending.report?)))
         .collect();
     let is_whole = |(_, ending): &(Role, Ending)| {
@@ -173,7 +173,7 @@ pub fn conduct(
         one_machine,
         server_unseen: no_process && !programs_apart,
         programs_apart,
-        observers,
+        onlookers,
         clock_error_ns,
         started,
         stood,
@@ -200,7 +200,7 @@ fn are_here(ends: &Ends) -> bool {
     ends.clients.iter().chain(&ends.servers).all(|agent| agent.is_here)
 }
 
-/// The orders of each end, the clients first, and of the observers last. Several servers get the
+/// The orders of each end, the clients first, and of the onlookers last. Several servers get the
 /// same: any of them may be sent any flow.
 fn orders(
     ends: &Ends,
@@ -259,8 +259,8 @@ fn orders(
         looks_on: programs.is_some(),
         ..common.clone()
     };
-    let observer = || Prepare {
-        role: Role::Observer,
+    let onlooker = || Prepare {
+        role: Role::Onlooker,
         job: together.clone(),
         target: None,
         shows_credential: false,
@@ -269,7 +269,7 @@ fn orders(
     };
     let clients = (0..).zip(&ends.clients).map(client);
     let mut orders: Vec<Prepare> = clients.chain(ends.servers.iter().map(server)).collect();
-    orders.extend(ends.observers.iter().map(|_| observer()));
+    orders.extend(ends.onlookers.iter().map(|_| onlooker()));
     for (end, order) in orders.iter_mut().enumerate() {
         order.neighbours = beside::neighbours(watch, end);
         if order.role == Role::Server {
@@ -310,7 +310,7 @@ fn outcome(
         server,
         clients,
         servers,
-        observers: BTreeMap::new(),
+        onlookers: BTreeMap::new(),
         fault,
         stood: false,
         warmup_ns: 0,

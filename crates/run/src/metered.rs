@@ -214,20 +214,20 @@ pub(crate) fn of_nodes(record: &mut Record, load: &LoadTimes) {
     }
 }
 
-/// The source of what an observer read of its node.
+/// The source of what an onlooker read of its node.
 const OBSERVER: &str = "agent";
 
-/// Puts what observers read of their nodes in the first place of what was metered of those that no
+/// Puts what onlookers read of their nodes in the first place of what was metered of those that no
 /// end saw. Nodes of one machine have no figures of their own.
-pub(crate) fn of_observers<'a>(
+pub(crate) fn of_onlookers<'a>(
     record: &mut Record,
-    observers: impl Iterator<Item = (&'a str, &'a EndReport)>,
+    onlookers: impl Iterator<Item = (&'a str, &'a EndReport)>,
 ) {
     if record.cost.one_machine {
         return;
     }
     let window_ns = (record.window_s * SECOND as f64) as Nanos;
-    for (node, report) in observers {
+    for (node, report) in onlookers {
         // What it read at other times is of more or less load.
         if is_late(readings_late_ns(report, window_ns), window_ns) {
             continue;

@@ -51,7 +51,7 @@ impl Route {
     }
 
     /// The agents at no end of the path that look at proxies of it, each once.
-    pub fn observers(&self) -> Vec<AgentId> {
+    pub fn onlookers(&self) -> Vec<AgentId> {
         let mut all: Vec<AgentId> = Vec::new();
         for Beside { agent, .. } in self.proxies.iter().filter_map(Proxy::seen_by_agent) {
             if !all.contains(agent) && !self.agents().any(|end| end == agent) {
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn who_looks_at_proxies_from_no_end_is_an_observer() {
+    fn who_looks_at_proxies_from_no_end_is_an_onlooker() {
         let route = route(vec![
             proxy("client-sidecar", Vec::new(), Some("client")),
             proxy("gateway", Vec::new(), Some("gate")),
@@ -178,7 +178,7 @@ mod tests {
             proxy("node-proxy", Vec::new(), None),
             proxy("seen-from-here", vec![1], Some("nobody")),
         ]);
-        assert_eq!(route.observers(), ["gate", "gate#2", "asked"].map(id));
+        assert_eq!(route.onlookers(), ["gate", "gate#2", "asked"].map(id));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::flow::FlowKey;
 /// nothing, and `shows_credential`, without which agents refuse requests. 5: `stays` and
 /// `replaces`, and the messages `Revisit` and `AllSent`. 6: `neighbours`, which older agents would
 /// not look at, and what servers and each worker took in, which older agents would leave out of
-/// their reports. 7: [`Role::Observer`], and `watch_container`, which older agents would not look
+/// their reports. 7: [`Role::Onlooker`], and `watch_container`, which older agents would not look
 /// at.
 pub const PROTOCOL: u32 = 7;
 
@@ -49,7 +49,7 @@ pub enum Role {
     Server,
     /// Is at no end of the path and carries nothing of it: it only reads its meters and those of
     /// its neighbours.
-    Observer,
+    Onlooker,
 }
 
 /// Everything an agent must know to take part in a trial.
@@ -63,7 +63,7 @@ pub struct Prepare {
     pub role: Role,
     /// What to do: a client's own connections, a server's those of all clients. A server takes up
     /// to so many and waits for none of them: they may all come to another server of the run. For
-    /// an observer its times are all that counts.
+    /// an onlooker its times are all that counts.
     pub job: Job,
     /// Where the client connects to: `address:port`. Absent for the others.
     pub target: Option<String>,

@@ -20,7 +20,7 @@ pub(crate) fn check(job: &Job, role: Role) -> Result<(), Fault> {
     let (end, asked) = match role {
         Role::Client => ("client", &job.client_cpus),
         Role::Server => ("server", &job.server_cpus),
-        Role::Observer => return Ok(()),
+        Role::Onlooker => return Ok(()),
     };
     let Some(asked) = asked else { return Ok(()) };
     let allowed = cpu::allowed()

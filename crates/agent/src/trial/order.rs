@@ -41,8 +41,8 @@ pub(super) fn check(
     }
     cpus::check(job, prepare.role)?;
     shared.limits.refuse(job)?;
-    // An observer has no connections.
-    if prepare.role != Role::Observer {
+    // An onlooker has no connections.
+    if prepare.role != Role::Onlooker {
         make_room(job)?;
     }
     let target = target(prepare)?;
@@ -59,7 +59,7 @@ fn target(prepare: &Prepare) -> Result<SocketAddr, Fault> {
         (Some(text), _) => text
             .parse()
             .map_err(|_| Fault::input(format!("target `{text}` is not an address with a port"))),
-        (None, Role::Server | Role::Observer) => Ok(SocketAddr::from(([0, 0, 0, 0], 0))),
+        (None, Role::Server | Role::Onlooker) => Ok(SocketAddr::from(([0, 0, 0, 0], 0))),
         (None, Role::Client) => Err(Fault::input("a client needs a target")),
     }
 }

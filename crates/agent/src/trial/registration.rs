@@ -43,7 +43,7 @@ pub(crate) fn looks_on(workload: &dyn Workload, prepare: &Prepare) -> bool {
     match prepare.role {
         Role::Client => false,
         Role::Server => !workload.needs_agent() && is_told,
-        Role::Observer => true,
+        Role::Onlooker => true,
     }
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn answers(role: Role, job: &Job) -> bool {
     role == Role::Server && kind.is_of_exchanges() && kind.unit == Unit::Requests
 }
 
-/// Starts a server's workers and opens the way to them. An observer has neither.
+/// Starts a server's workers and opens the way to them. An onlooker has neither.
 pub(crate) fn open(
     shared: &Shared,
     workload: &'static dyn Workload,

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "all of this file is test")]
 
 mod load;
-mod observers;
+mod onlookers;
 mod overhead;
 mod rig;
 mod session;

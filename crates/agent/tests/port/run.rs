@@ -204,7 +204,7 @@ fn the_plans_bounds_hold_beside_its_own_limits() {
         ordered(&mut channel, &ToAgent::Prepare(Box::new(Prepare { role, ..*order })))
     };
     assert_eq!(order(Role::Client, job(), &narrow), Ok(()));
-    for role in [Role::Client, Role::Server, Role::Observer] {
+    for role in [Role::Client, Role::Server, Role::Onlooker] {
         for (job, words) in [
             (with(2, 1), "at most 1 connections"),
             (with(2, 2), "at most 1 connections"),

@@ -28,7 +28,7 @@ pub(crate) fn metered_nodes(
         let cores = rounds
             .filter_map(|round| Some((round.window_s, round.metered_nodes.get(at).copied()?)));
         let idle = cores.map(|(s, cores)| (s, 1.0 - cores / cpus));
-        // An observer counts in ticks, too.
+        // An onlooker counts in ticks, too.
         let idle_ratio = if has_short_windows(cell) {
             summed(idle)
         } else {

@@ -42,7 +42,7 @@ fn outcome(client: EndReport, clients: Vec<EndReport>, servers: Vec<EndReport>) 
         server: servers.first().cloned(),
         clients: clients.into_iter().map(Some).collect(),
         servers: servers.into_iter().map(Some).collect(),
-        observers: BTreeMap::new(),
+        onlookers: BTreeMap::new(),
         fault: None,
         limited: Vec::new(),
         shared_clock: true,
@@ -612,15 +612,15 @@ fn the_conductor_and_all_meters_together_are_watched() {
 }
 
 #[test]
-fn an_observer_is_of_neither_side_and_its_meters_count() {
-    let of = |observers: BTreeMap<AgentId, EndReport>| {
+fn an_onlooker_is_of_neither_side_and_its_meters_count() {
+    let of = |onlookers: BTreeMap<AgentId, EndReport>| {
         let seen = outcome(agent(0.1), vec![agent(0.1)], vec![agent(0.2)]);
         let job = job("http", json!({"url": "http://10.0.0.1/"}));
-        recorded(&job, (&[], &[]), &TrialResult { observers, ..seen })
+        recorded(&job, (&[], &[]), &TrialResult { onlookers, ..seen })
     };
     let meters = EndReport { control_cpu_ns: 40_000_000, ..agent(0.7) };
-    let observers = BTreeMap::from([(AgentId("gate".to_owned()), meters)]);
-    let (with, without) = (of(observers), of(BTreeMap::new()));
+    let onlookers = BTreeMap::from([(AgentId("gate".to_owned()), meters)]);
+    let (with, without) = (of(onlookers), of(BTreeMap::new()));
     assert_eq!(with.cost, without.cost);
     assert_eq!((&with.limited_by, &with.settings), (&without.limited_by, &without.settings));
     let more = with.metrics["overhead_cores"] - without.metrics["overhead_cores"];

@@ -28,7 +28,7 @@ pub(super) struct Sessions {
     keeper: Option<Keeper>,
     /// When the last trial ended, or before the first: when all was built; since 1970 UTC.
     quiet_since: Duration,
-    /// The observers that could not be reached, with the reason, and when they are tried again.
+    /// The onlookers that could not be reached, with the reason, and when they are tried again.
     lost: BTreeMap<AgentId, (String, Nanos)>,
     /// The cells that stay prepared at the agents, by their names.
     standing: BTreeMap<CellName, StandingOrders>,
@@ -36,7 +36,7 @@ pub(super) struct Sessions {
 
 /// How often sessions are opened that break before they are used.
 const TRIES: usize = 2;
-/// An observer that could not be reached is left alone for so long: to try takes a while.
+/// An onlooker that could not be reached is left alone for so long: to try takes a while.
 const REST: Nanos = 60 * SECOND;
 
 impl Sessions {
@@ -110,16 +110,16 @@ impl Sessions {
         })
     }
 
-    /// Makes sure that there are sessions with observers, as far as there can be. Those that cannot
+    /// Makes sure that there are sessions with onlookers, as far as there can be. Those that cannot
     /// be reached, with the reason.
-    pub(super) fn open_observers(
+    pub(super) fn open_onlookers(
         &mut self,
         testbed: &mut dyn Testbed,
-        observers: &[AgentId],
+        onlookers: &[AgentId],
     ) -> BTreeMap<AgentId, String> {
         let now = clock::now();
         self.lost.retain(|_, (_, until)| *until > now);
-        let wanted = observers.iter().filter(|agent| !self.lost.contains_key(*agent));
+        let wanted = onlookers.iter().filter(|agent| !self.lost.contains_key(*agent));
         let wanted: Vec<AgentId> = wanted.cloned().collect();
         // All at once; if that fails, one by one, to know which.
         let opened = self.open(testbed, &wanted, &[]);
@@ -133,25 +133,25 @@ impl Sessions {
             }
         }
         let lost = |agent: &AgentId| Some((agent.clone(), self.lost.get(agent)?.0.clone()));
-        observers.iter().filter_map(lost).collect()
+        onlookers.iter().filter_map(lost).collect()
     }
 
     /// The sessions for a trial that begins now; one that broke meanwhile is opened again. Of the
-    /// observers those that answer.
+    /// onlookers those that answer.
     pub(super) fn take(
         &mut self,
         testbed: &mut dyn Testbed,
         clients: &[AgentId],
         servers: &[AgentId],
-        observers: &[AgentId],
+        onlookers: &[AgentId],
     ) -> Result<Ends, Fault> {
         let mut fault = Fault::measuring("a control session breaks as soon as it is opened");
         for _ in 0..TRIES {
             self.open(testbed, clients, servers)?;
-            let wanted = [keys(clients, servers), keys(observers, &[])].concat();
+            let wanted = [keys(clients, servers), keys(onlookers, &[])].concat();
             let (looking_on, taken): (Vec<_>, Vec<_>) = fresh(self.remove(&wanted))
                 .into_iter()
-                .partition(|((agent, _), _)| observers.contains(agent));
+                .partition(|((agent, _), _)| onlookers.contains(agent));
             let looking_on = whole(looking_on);
             let (good, bad): (Vec<_>, Vec<_>) =
                 taken.into_iter().partition(|(_, agent)| agent.is_ok());
@@ -161,11 +161,11 @@ impl Sessions {
                 let plain = |agents: Vec<(_, AgentConnection)>| {
                     agents.into_iter().map(|(_, agent)| agent).collect()
                 };
-                let observers = looking_on.into_iter().map(|((id, _), agent)| (id, agent));
+                let onlookers = looking_on.into_iter().map(|((id, _), agent)| (id, agent));
                 return Ok(Ends {
                     clients: plain(agents),
                     servers: plain(servers),
-                    observers: observers.collect(),
+                    onlookers: onlookers.collect(),
                     ..Ends::default()
                 });
             }
@@ -191,8 +191,8 @@ impl Sessions {
     pub(super) fn put_back(&mut self, ends: Ends, clients: &[AgentId], servers: &[AgentId]) {
         self.quiet_since = clock::wall();
         let agents = ends.clients.into_iter().chain(ends.servers);
-        let observers = ends.observers.into_iter().map(|(id, agent)| ((id, 0), agent));
-        let agents = keys(clients, servers).into_iter().zip(agents).chain(observers);
+        let onlookers = ends.onlookers.into_iter().map(|(id, agent)| ((id, 0), agent));
+        let agents = keys(clients, servers).into_iter().zip(agents).chain(onlookers);
         let whole =
             agents.filter_map(|(key, agent)| Some((key, usable(agent)?))).collect::<Vec<_>>();
         self.resting.lock().extend(whole);

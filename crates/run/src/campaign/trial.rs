@@ -144,14 +144,14 @@ impl CellTrial<'_> {
         // An agent that is started again for this is no change of the trial's time.
         sessions.open(testbed, &route.clients, &route.servers)?;
         meters.leave_out_blind(&mut route, clock::now());
-        let unreached = sessions.open_observers(testbed, &route.observers());
+        let unreached = sessions.open_onlookers(testbed, &route.onlookers());
         for proxy in &mut route.proxies {
             let agent = proxy.beside.as_ref().map(|beside| &beside.agent);
             if agent.is_some_and(|agent| unreached.contains_key(agent)) {
                 proxy.beside = None;
             }
         }
-        let observers = route.observers();
+        let onlookers = route.onlookers();
         let quiet_since = sessions.quiet_since();
         let sandboxed = self.sandboxed(testbed, &route);
         let unseen = Unseen::of(&route, !self.point.server.is_agent(), &sandboxed);
@@ -172,7 +172,7 @@ impl CellTrial<'_> {
         // As near to the traffic as can be.
         let counters = testbed.counters(&route)?;
         let permit = testbed.permit(&self.bounds)?;
-        let mut ends = sessions.take(testbed, &route.clients, &route.servers, &observers)?;
+        let mut ends = sessions.take(testbed, &route.clients, &route.servers, &onlookers)?;
         ends.permit = permit;
         // A search changes its load from trial to trial.
         ends.stay = self.stays && self.point.search.is_none();
@@ -184,8 +184,8 @@ impl CellTrial<'_> {
         let hellos: Vec<Hello> =
             ends_of(&route, &mut ends).map(|(_, agent)| agent.hello.clone()).collect();
         let programs = (!self.point.server.is_agent()).then_some(route.programs.as_slice());
-        let observers = ends.observers.iter().map(|(agent, _)| agent);
-        let agents: Vec<AgentId> = route.agents().chain(observers).cloned().collect();
+        let onlookers = ends.onlookers.iter().map(|(agent, _)| agent);
+        let agents: Vec<AgentId> = route.agents().chain(onlookers).cloned().collect();
         let (programs_beside, proxies) = (&route.programs_beside[..], &route.proxies[..]);
         let watch = Watch { programs, programs_beside, proxies, agents: &agents };
         let mut asking = Asking { watcher, testbed, route: &route, gauges: None };

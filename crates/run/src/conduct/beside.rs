@@ -193,10 +193,10 @@ mod tests {
             proxy("server-sidecar", "b"),
             proxy("server-sidecar#2", "c"),
             proxy("gateway", "nobody"),
-            proxy("policy", "observer"),
+            proxy("policy", "onlooker"),
             proxy("gateway#2", "hangs"),
         ];
-        let agents = ["a", "b", "c", "observer", "hangs"].map(id);
+        let agents = ["a", "b", "c", "onlooker", "hangs"].map(id);
         let watch = Watch { proxies: &proxies, agents: &agents, ..Watch::default() };
         let first = report(&[("neighbour client-sidecar", 7.0, 7.025), ("self", 1.0, 2.0)]);
         let mut second = report(&[("self", 1.0, 2.0)]);
@@ -207,8 +207,8 @@ mod tests {
             (Role::Client, ending(Some(first))),
             (Role::Server, ending(Some(second))),
             (Role::Server, ending(None)),
-            (Role::Observer, ending(Some(observed))),
-            (Role::Observer, Ending { fault: Some(Fault::measuring("it hangs")), ..ending(None) }),
+            (Role::Onlooker, ending(Some(observed))),
+            (Role::Onlooker, Ending { fault: Some(Fault::measuring("it hangs")), ..ending(None) }),
         ];
         let mut seen = vec![Err("not from here".to_owned()); 6];
         take(&watch, &mut endings, &mut seen, WINDOW_NS);

@@ -1,4 +1,4 @@
-//! The participants of a trial: agents at its ends and observers, watched processes, and the
+//! The participants of a trial: agents at its ends and onlookers, watched processes, and the
 //! caller's watcher.
 
 use hopbench_model::{Nanos, SignedPermit, Tick};
@@ -17,7 +17,7 @@ pub struct Ends {
     /// Those that accept them; empty where the server is no agent.
     pub servers: Vec<AgentConnection>,
     /// Those at no end, which only read meters. A trial does without one that fails.
-    pub observers: Vec<(AgentId, AgentConnection)>,
+    pub onlookers: Vec<(AgentId, AgentConnection)>,
     /// What agents of a run want to see with every order; absent: these are none.
     pub permit: Option<SignedPermit>,
     /// Whether they stay prepared after the trial, for another one like it.
@@ -34,8 +34,8 @@ impl Ends {
 
     /// The sessions with all of them, in the order of their numbers.
     pub(super) fn all(&self) -> impl Iterator<Item = &AgentConnection> {
-        let observers = self.observers.iter().map(|(_, agent)| agent);
-        self.clients.iter().chain(&self.servers).chain(observers)
+        let onlookers = self.onlookers.iter().map(|(_, agent)| agent);
+        self.clients.iter().chain(&self.servers).chain(onlookers)
     }
 
     /// The session with the one of this number.
@@ -46,7 +46,7 @@ impl Ends {
         } else if number < at_ends {
             &mut self.servers[number - clients]
         } else {
-            &mut self.observers[number - at_ends].1
+            &mut self.onlookers[number - at_ends].1
         }
     }
 }
@@ -62,12 +62,12 @@ pub struct Watch<'a> {
     /// The proxies on the path and those that stand idle beside it: they are looked at from here,
     /// or by the agent beside them.
     pub proxies: &'a [Proxy],
-    /// The agents at the ends, the clients first, and the observers last. Without them none looks
+    /// The agents at the ends, the clients first, and the onlookers last. Without them none looks
     /// at containers.
     pub agents: &'a [AgentId],
 }
 
-/// An observer of a trial while it runs.
+/// Somebody who follows a trial while it runs.
 pub trait Watcher {
     /// The state of one end, number `end` of its side, at the end of an interval.
     fn tick(&mut self, role: Role, end: usize, tick: &Tick);

@@ -21,15 +21,15 @@ const ABORT_PATIENCE: Nanos = 5 * SECOND;
 /// How much later than the last moment planned an agent may report, once it was told to end.
 const LAST_WORD: Nanos = 15 * SECOND;
 
-/// How long an observer may take to be ready, and to report once the ends have.
+/// How long an onlooker may take to be ready, and to report once the ends have.
 const OBSERVERS_PATIENCE: Nanos = 2 * SECOND;
 
-/// One trial between the ends. Agents are numbered: the clients first, the observers last.
+/// One trial between the ends. Agents are numbered: the clients first, the onlookers last.
 pub(super) struct Conductor<'e> {
     ends: &'e mut Ends,
     epoll: Epoll,
     events: Events,
-    /// The observers that the trial does without, by number, with the reason.
+    /// The onlookers that the trial does without, by number, with the reason.
     lost: BTreeMap<usize, Fault>,
 }
 
@@ -65,12 +65,12 @@ impl<'e> Conductor<'e> {
     }
 
     fn count(&self) -> usize {
-        self.ends.at_ends() + self.ends.observers.len()
+        self.ends.at_ends() + self.ends.onlookers.len()
     }
 
     fn role(&self, end: usize) -> Role {
         let roles = [Role::Client, Role::Server];
-        roles.into_iter().find(|role| self.side(*role).contains(&end)).unwrap_or(Role::Observer)
+        roles.into_iter().find(|role| self.side(*role).contains(&end)).unwrap_or(Role::Onlooker)
     }
 
     fn side(&self, role: Role) -> std::ops::Range<usize> {
@@ -78,7 +78,7 @@ impl<'e> Conductor<'e> {
         match role {
             Role::Client => 0..clients,
             Role::Server => clients..at_ends,
-            Role::Observer => at_ends..self.count(),
+            Role::Onlooker => at_ends..self.count(),
         }
     }
 
@@ -95,13 +95,13 @@ impl<'e> Conductor<'e> {
         self.at_ends().map(|agent| agent.round_trip_ns).max().unwrap_or(0)
     }
 
-    /// The agents that trials wait for: readings of an observer that is late are left out.
+    /// The agents that trials wait for: readings of an onlooker that is late are left out.
     fn at_ends(&self) -> impl Iterator<Item = &AgentConnection> {
         self.ends.clients.iter().chain(&self.ends.servers)
     }
 
     /// Has all agents made ready by the order of each, by its number; what the ends did not grant.
-    /// If an end cannot be made ready, none is. An observer that cannot is done without.
+    /// If an end cannot be made ready, none is. An onlooker that cannot is done without.
     pub(super) fn make_ready(
         &mut self,
         order: impl Fn(usize) -> ToAgent,
@@ -109,7 +109,7 @@ impl<'e> Conductor<'e> {
         watcher: &mut dyn Watcher,
     ) -> Result<Vec<String>, Fault> {
         self.lost.clear();
-        for end in self.side(Role::Observer) {
+        for end in self.side(Role::Onlooker) {
             if let Err(fault) = self.order_one(end, &order) {
                 self.lost.insert(end, fault);
             }
@@ -127,7 +127,7 @@ impl<'e> Conductor<'e> {
                 }
             }
         }
-        self.await_observers().inspect_err(|_| self.abort())?;
+        self.await_onlookers().inspect_err(|_| self.abort())?;
         Ok(limited)
     }
 
@@ -147,11 +147,11 @@ impl<'e> Conductor<'e> {
         agent.send(&order)
     }
 
-    /// Waits until the observers are ready, for a moment. The trial does without the others.
-    fn await_observers(&mut self) -> Result<(), Fault> {
+    /// Waits until the onlookers are ready, for a moment. The trial does without the others.
+    fn await_onlookers(&mut self) -> Result<(), Fault> {
         let until = clock::now() + OBSERVERS_PATIENCE;
         let late = || Fault::measuring("it was not ready in time");
-        let mut waiting: Vec<usize> = self.side(Role::Observer).collect();
+        let mut waiting: Vec<usize> = self.side(Role::Onlooker).collect();
         waiting.retain(|end| !self.lost.contains_key(end));
         loop {
             waiting.retain(|end| {
@@ -236,7 +236,7 @@ impl<'e> Conductor<'e> {
             (0..self.count()).map(|end| self.lost.get(&end).map(Ending::silent)).collect();
         let mut finished = vec![false; self.count()];
         let mut look_at_all = 0;
-        // The end of waiting for observers, once the ends have reported.
+        // The end of waiting for onlookers, once the ends have reported.
         let mut patience: Option<Nanos> = None;
         let mut beside = EdgeReader::of(self.ends, proxies, timing, window_start);
         loop {
@@ -316,8 +316,8 @@ impl<'e> Conductor<'e> {
                     let fault = self.agent(end).check_heard(clock::now()).err()?;
                     return Some(Ending { report: None, fault: Some(fault), lost: true });
                 }
-                // An observer counts nothing of the traffic.
-                Ok(Some(FromAgent::Progress(_))) if role == Role::Observer => {}
+                // An onlooker counts nothing of the traffic.
+                Ok(Some(FromAgent::Progress(_))) if role == Role::Onlooker => {}
                 Ok(Some(FromAgent::Progress(tick))) => watcher.tick(role, number, &tick),
                 Ok(Some(FromAgent::Done(report))) => {
                     return Some(Ending { report: Some(*report), fault: None, lost: false });

@@ -285,14 +285,14 @@ fn observed() -> EndReport {
 }
 
 #[test]
-fn a_node_that_only_an_observer_sees_stands_with_the_metered_ones() {
+fn a_node_that_only_an_onlooker_sees_stands_with_the_metered_ones() {
     let report = observed();
     let of = |change: fn(&mut Record)| {
         let mut record = fixture::record(&[]);
         record.cost.metered.push(one((97, 0.0), (161, 31.0)));
         record.window_s = 2.0;
         change(&mut record);
-        of_observers(&mut record, [("c", &report), ("c", &report)].into_iter());
+        of_onlookers(&mut record, [("c", &report), ("c", &report)].into_iter());
         record.cost.metered
     };
     let metered = of(|_| {});

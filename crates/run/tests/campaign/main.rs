@@ -8,7 +8,7 @@ mod failures;
 mod far;
 mod hangs;
 mod housekeeping;
-mod observers;
+mod onlookers;
 mod onlooker;
 mod plans;
 mod profiles;

@@ -82,13 +82,13 @@ fn every_message_survives_a_frame() {
 
 /// Its words in a frame, and that they are read again.
 #[test]
-fn an_order_to_an_observer_survives_a_frame() {
+fn an_order_to_an_onlooker_survives_a_frame() {
     let ToAgent::Prepare(order) = prepare() else { unreachable!() };
     let neighbours = BTreeMap::from([("gateway".to_owned(), "0123456789ab".to_owned())]);
-    let order = Prepare { role: Role::Observer, neighbours, ..*order };
+    let order = Prepare { role: Role::Onlooker, neighbours, ..*order };
     let message = ToAgent::Prepare(Box::new(order));
     let words = serde_json::to_value(&message).unwrap();
-    assert_eq!(words["prepare"]["role"], "observer");
+    assert_eq!(words["prepare"]["role"], "onlooker");
     assert_eq!(words["prepare"]["neighbours"]["gateway"], "0123456789ab");
     assert!(words["prepare"].get("watch_container").is_none(), "{words}");
     let mut reader = FrameReader::new();

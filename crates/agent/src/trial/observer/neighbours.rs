@@ -193,7 +193,7 @@ mod tests {
         Prepare {
             run: 1,
             key: FlowKey::new([0; 32]),
-            role: Role::Observer,
+            role: Role::Onlooker,
             job: fixture::job("rr", Value::Null),
             target: None,
             shared_clock: true,

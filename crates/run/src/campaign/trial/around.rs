@@ -68,12 +68,12 @@ impl Costs {
         }
     }
 
-    /// Says which observers there were no sessions with, and why.
-    pub(super) fn unreached(&mut self, observers: BTreeMap<AgentId, String>) {
+    /// Says which onlookers there were no sessions with, and why.
+    pub(super) fn unreached(&mut self, onlookers: BTreeMap<AgentId, String>) {
         let told = |(agent, why): (AgentId, String)| {
-            (format!("observer {agent}"), format!("unavailable: {why}"))
+            (format!("onlooker {agent}"), format!("unavailable: {why}"))
         };
-        self.unavailable.extend(observers.into_iter().map(told));
+        self.unavailable.extend(onlookers.into_iter().map(told));
     }
 
     /// Puts them into the record, with what they say of each other and of what was seen here.
@@ -97,7 +97,7 @@ impl Costs {
         ));
         record.cost.metered = metered;
         metered::of_nodes(record, &load);
-        metered::of_observers(record, observed(route, outcome));
+        metered::of_onlookers(record, observed(route, outcome));
         let names = |agents: &[AgentId]| {
             agents.iter().map(|AgentId(name)| name.clone()).collect::<Vec<_>>()
         };
@@ -136,12 +136,12 @@ impl Costs {
     }
 }
 
-/// What the observers reported, each with its node.
+/// What the onlookers reported, each with its node.
 fn observed<'a>(
     route: &'a Route,
     outcome: &'a TrialResult,
 ) -> impl Iterator<Item = (&'a str, &'a EndReport)> {
-    outcome.observers.iter().filter_map(move |(agent, report)| {
+    outcome.onlookers.iter().filter_map(move |(agent, report)| {
         let is_beside =
             |proxy: &&Proxy| proxy.beside.as_ref().is_some_and(|beside| beside.agent == *agent);
         Some((route.proxies.iter().find(is_beside)?.node.as_str(), report))

@@ -44,7 +44,7 @@ fn said(record: &Record) -> &str {
 
 /// Nobody waits for meters until it is known that the agent is no help.
 #[test]
-fn an_observer_takes_part_in_trials_and_is_of_neither_side() {
+fn an_onlooker_takes_part_in_trials_and_is_of_neither_side() {
     let mut bed = Far { proxies: vec![gateway()], ..Far::of_run() };
     let records = measured(&mut bed, 3);
     assert_eq!((records.len(), bed.opened[&gate()]), (3, 1));
@@ -63,7 +63,7 @@ fn an_observer_takes_part_in_trials_and_is_of_neither_side() {
 
 /// It is an agent that only serves, of no run.
 #[test]
-fn an_observer_that_refuses_costs_nothing_but_its_figures() {
+fn an_onlooker_that_refuses_costs_nothing_but_its_figures() {
     let mut bed = Far { proxies: vec![gateway()], only_serves: vec![gate()], ..Far::new(true) };
     let records = measured(&mut bed, 1);
     let why = "unavailable: the agent beside it reported nothing: this agent only serves";
@@ -72,18 +72,18 @@ fn an_observer_that_refuses_costs_nothing_but_its_figures() {
 }
 
 #[test]
-fn an_observer_that_cannot_be_reached_is_told_and_left_alone() {
+fn an_onlooker_that_cannot_be_reached_is_told_and_left_alone() {
     let mut bed = Far { proxies: vec![gateway()], gone: vec![gate()], ..Far::new(false) };
     let records = measured(&mut bed, 3);
     for record in &records {
-        assert_eq!(record.settings["observer gate"], "unavailable: nobody is there");
+        assert_eq!(record.settings["onlooker gate"], "unavailable: nobody is there");
         assert!(said(record).starts_with("unavailable: its processes cannot be seen from here"));
     }
     assert_eq!(bed.opened[&gate()], 1, "not once a trial");
 }
 
 #[test]
-fn ends_stay_prepared_beside_an_observer() {
+fn ends_stay_prepared_beside_an_onlooker() {
     let dir = tempfile::tempdir().unwrap();
     let proxies = BTreeMap::from([("x".to_owned(), vec![gateway()])]);
     let mut bed = Bed { proxies, ..Bed::default() };
@@ -101,13 +101,13 @@ fn ends_stay_prepared_beside_an_observer() {
     }
 }
 
-/// A trial of echoes on the loopback, which need no server, with one observer.
-fn echoes(observer: UnixStream) -> (TrialResult, u64) {
+/// A trial of echoes on the loopback, which need no server, with one onlooker.
+fn echoes(onlooker: UnixStream) -> (TrialResult, u64) {
     let ours = hello();
-    let observer = AgentConnection::over_pair(observer, &ours, "the observer".to_owned()).unwrap();
+    let onlooker = AgentConnection::over_pair(onlooker, &ours, "the onlooker".to_owned()).unwrap();
     let client = AgentConnection::over(local().unwrap(), &ours).unwrap();
-    let observers = vec![(gate(), observer)];
-    let mut ends = Ends { clients: vec![client], observers, ..Ends::default() };
+    let onlookers = vec![(gate(), onlooker)];
+    let mut ends = Ends { clients: vec![client], onlookers, ..Ends::default() };
     let job: Job = job("ping", json!({"every": "50ms", "size": "56B"}), 1, 300);
     let began = clock::now();
     let target = "127.0.0.1:0".parse().unwrap();
@@ -116,11 +116,11 @@ fn echoes(observer: UnixStream) -> (TrialResult, u64) {
 }
 
 #[test]
-fn an_observer_reads_the_window_of_the_ends() {
+fn an_onlooker_reads_the_window_of_the_ends() {
     let (outcome, _) = echoes(local().unwrap());
     assert_eq!(outcome.fault, None);
     assert!(outcome.server.is_none() && outcome.servers.is_empty());
-    let seen = &outcome.observers[&gate()];
+    let seen = &outcome.onlookers[&gate()];
     assert_eq!(seen.window_ns, outcome.client.window_ns);
     assert!(seen.start.readings.contains_key("cpu") && seen.end.readings.contains_key("cpu"));
     let [Some(client)] = &outcome.clients[..] else { panic!("{:?}", outcome.clients) };
@@ -128,12 +128,12 @@ fn an_observer_reads_the_window_of_the_ends() {
 }
 
 #[test]
-fn an_observer_that_hangs_is_done_without() {
+fn an_onlooker_that_hangs_is_done_without() {
     for hang in [hangs, never_ready] {
         let (ours, theirs) = UnixStream::pair().unwrap();
         std::thread::spawn(move || hang(theirs));
         let (outcome, took) = echoes(ours);
-        assert_eq!((outcome.fault, outcome.observers.len()), (None, 0));
+        assert_eq!((outcome.fault, outcome.onlookers.len()), (None, 0));
         assert!(outcome.clients[0].as_ref().is_some_and(|seen| seen.incomplete.is_none()));
         // Its patience, and a busy machine.
         assert!(took < 20 * SECOND, "{took} ns");

@@ -1,4 +1,4 @@
-//! Servers whose agent answers HTTP, or only looks on, and observers beside a path.
+//! Servers whose agent answers HTTP, or only looks on, and onlookers beside a path.
 
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
@@ -117,22 +117,22 @@ fn ping_needs_no_server_and_may_have_one_that_looks_on() {
 }
 
 #[test]
-fn an_observer_reads_its_meters_at_the_edges_and_carries_nothing() {
-    let (mut client, mut server, mut observer) = (Agent::start(), Agent::start(), Agent::start());
+fn an_onlooker_reads_its_meters_at_the_edges_and_carries_nothing() {
+    let (mut client, mut server, mut onlooker) = (Agent::start(), Agent::start(), Agent::start());
     for (run, name) in (1..).zip(["rr", "http", "ping"]) {
         let job = job(name, params(name, server.address), 2);
         let mut trial = TestTrial::new(job, server.address);
         if name == "ping" {
             trial.target.set_port(0);
         }
-        observer.send(&trial.prepare(run, Role::Observer, 0, 1));
-        observer.ready();
-        assert_eq!(http_of(run, observer.address), "", "{name}: it answers somebody");
+        onlooker.send(&trial.prepare(run, Role::Onlooker, 0, 1));
+        onlooker.ready();
+        assert_eq!(http_of(run, onlooker.address), "", "{name}: it answers somebody");
         server.send(&trial.prepare(run, Role::Server, 0, 1));
         server.ready();
         client.send(&trial.prepare(run, Role::Client, 0, 1));
         client.ready();
-        let outcome = trial.measure(&mut [&mut client], &mut [&mut server, &mut observer]);
+        let outcome = trial.measure(&mut [&mut client], &mut [&mut server, &mut onlooker]);
         let (seen, looked_on) = (&outcome.clients[0], &outcome.servers[1]);
         assert_sound(&trial, seen, &outcome.servers[0]);
         assert!(moved(seen) > 0 && moved(looked_on) == 0, "{name}");
@@ -143,7 +143,7 @@ fn an_observer_reads_its_meters_at_the_edges_and_carries_nothing() {
             assert!(read.contains_key("cpu") && read.contains_key("self"), "{name}: {read:?}");
         }
     }
-    assert_eq!((client.bye(), server.bye(), observer.bye()), (Ok(()), Ok(()), Ok(())));
+    assert_eq!((client.bye(), server.bye(), onlooker.bye()), (Ok(()), Ok(()), Ok(())));
 }
 
 /// CPU time of a process with one thread, ns.
