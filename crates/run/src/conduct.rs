@@ -21,14 +21,13 @@ use hopbench_testbed::AgentId;
 use hopbench_wire::{FlowKey, Prepare, Role, ToAgent};
 
 use agent_connection::AgentConnection;
-pub(crate) use beside::{late_ns as readings_late_ns, saw_program};
+pub(crate) use beside::{late_ns as readings_late_ns, sees_program, sees_proxy};
 use edge_reader::EdgeReadings;
 pub use ends::{Ends, Watch, Watcher};
 use follow::{Conductor, Ending};
 use merge::merge;
 pub use proxies::Edges;
 use proxies::Proxies;
-pub(crate) use proxies::is_late;
 use standing_orders::SETTLING;
 pub use standing_orders::StandingOrders;
 

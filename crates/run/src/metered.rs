@@ -10,7 +10,7 @@ use hopbench_meter::delta;
 use hopbench_model::{EndReport, MeteredCost, Nanos, Record, SECOND, Warning, WarningKind};
 use hopbench_testbed::{Metered, MeteredKind};
 
-use crate::conduct::{is_late, readings_late_ns};
+use crate::conduct::readings_late_ns;
 pub(crate) use compare::{Own, disagree};
 
 /// Of a meter's window at least this share must have had load for its CPU to be the load's.
@@ -229,7 +229,7 @@ pub(crate) fn of_onlookers<'a>(
     let window_ns = (record.window_s * SECOND as f64) as Nanos;
     for (node, report) in onlookers {
         // What it read at other times is of more or less load.
-        if is_late(readings_late_ns(report, window_ns), window_ns) {
+        if readings_late_ns(report, window_ns).is_some() {
             continue;
         }
         let seconds = compare::seconds(report);

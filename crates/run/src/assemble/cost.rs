@@ -167,7 +167,11 @@ fn process(end: &EndReport) -> BTreeMap<String, f64> {
     out.retain(|name, _| !processes::is_of_one(name));
     if let (Some(user), Some(system)) = (out.get("user_s").copied(), out.get("system_s").copied()) {
         let cpu_s = out.remove("cpu_s").unwrap_or(user + system);
-        out.insert("cores".to_owned(), cpu_s / seconds(end));
+        // A program rests after the window, when its agent may read late.
+        let late_ns = end.end.t_ns.saturating_sub(end.window_ns.cast_signed()).max(0);
+        let rests = watches(end) && end.window_ns > 0;
+        let rest_s = if rests { late_ns as f64 / SECOND as f64 } else { 0.0 };
+        out.insert("cores".to_owned(), cpu_s / (seconds(end) - rest_s));
     }
     quota::as_share(&mut out, seconds(end));
     let [before, after] =

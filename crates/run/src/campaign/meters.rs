@@ -10,7 +10,7 @@ use hopbench_model::{Nanos, SECOND};
 use hopbench_sys::clock;
 use hopbench_testbed::{AgentId, Metered, MeteredKind, Route, Testbed};
 
-use crate::conduct::Edges;
+use crate::conduct::{Edges, sees_proxy};
 
 /// How long a reading is waited for. A kubelet reads a container every 10 to 20 s if nobody told it
 /// otherwise.
@@ -177,7 +177,7 @@ impl Meters {
         };
         for (proxy, seen) in route.proxies.iter().zip(proxies) {
             if proxy.seen_by_agent().is_some() {
-                note(MeteredKind::Proxy, &proxy.name, seen.is_ok());
+                note(MeteredKind::Proxy, &proxy.name, sees_proxy(seen));
             }
         }
         for (number, server) in route.servers.iter().enumerate() {

@@ -26,7 +26,7 @@ use super::meters::{Meters, Unseen};
 use super::sessions::Sessions;
 use crate::assemble::{ProxySaid, Setting, record};
 use crate::conduct::agent_connection::AgentConnection;
-use crate::conduct::{Ends, TrialResult, Watch, Watcher, conduct, saw_program};
+use crate::conduct::{Ends, TrialResult, Watch, Watcher, conduct, sees_program};
 use crate::limited::link_rate::LinkRate;
 use crate::metered::under_load;
 use crate::results::CellName;
@@ -209,7 +209,7 @@ impl CellTrial<'_> {
         }
         if outcome.fault.is_none() {
             let report = |number: usize| outcome.servers.get(number)?.as_ref();
-            let saw = |number| report(number).is_some_and(|one| saw_program(one, window_ns));
+            let saw = |number| report(number).is_some_and(sees_program);
             meters.note(&route, &outcome.proxies, saw, clock::now());
         }
         // A trial that broke is worth no wait.

@@ -9,7 +9,16 @@ use hopbench_wire::{Role, neighbour_reading};
 
 use super::ends::Watch;
 use super::follow::Ending;
-use super::proxies::{Edges, is_late};
+use super::proxies::Edges;
+
+/// A reading of an agent that came later than this, or than [`LATE_SHARE`] of the window if that is
+/// more, is of another time. An agent in a container may wait for its CPU, unlike the conductor. A
+/// late first reading only makes the time shorter. After the end, what is not answered is worked
+/// off.
+const LATE: Nanos = 20_000_000;
+const LATE_SHARE: Nanos = 4;
+/// The end of what is said of a late reading.
+const SAID_LATE: &str = " ms late";
 
 /// The neighbours that the agent of number `end` is to look at: ids of containers by the proxies'
 /// names. An agent at several ends is asked once.
@@ -38,16 +47,26 @@ pub(super) fn saw_programs(servers: &[Option<EndReport>], window_ns: Nanos) -> b
 }
 
 /// Whether this server's agent did.
-pub(crate) fn saw_program(report: &EndReport, window_ns: Nanos) -> bool {
-    let edges = [&report.start, &report.end];
-    edges.iter().all(|edge| edge.readings.contains_key("program"))
-        && !is_late(late_ns(report, window_ns), window_ns)
+fn saw_program(report: &EndReport, window_ns: Nanos) -> bool {
+    sees_program(report) && late_ns(report, window_ns).is_none()
 }
 
-/// How much later than at the edges of the window a report's readings are, ns: the later of both.
-pub(crate) fn late_ns(report: &EndReport, window_ns: Nanos) -> Nanos {
+/// Whether a server's agent sees the program in the container beside it, early or late.
+pub(crate) fn sees_program(report: &EndReport) -> bool {
+    [&report.start, &report.end].iter().all(|edge| edge.readings.contains_key("program"))
+}
+
+/// Whether an agent sees the container of a proxy, early or late.
+pub(crate) fn sees_proxy(seen: &Result<Edges, String>) -> bool {
+    seen.as_ref().err().is_none_or(|why| why.ends_with(SAID_LATE))
+}
+
+/// How much later than at the edges of the window a report's readings are, ns, the later of both,
+/// if they are of another time.
+pub(crate) fn late_ns(report: &EndReport, window_ns: Nanos) -> Option<Nanos> {
     let end = report.end.t_ns.saturating_sub(window_ns.cast_signed());
-    report.start.t_ns.max(end).max(0).cast_unsigned()
+    let late = report.start.t_ns.max(end).max(0).cast_unsigned();
+    (late > LATE.max(window_ns / LATE_SHARE)).then_some(late)
 }
 
 /// Takes the readings of such proxies out of the ends' reports, whose costs they are not, and puts
@@ -85,8 +104,9 @@ fn edges_in(report: &mut EndReport, name: &str, window_ns: Nanos) -> Result<Edge
     let seconds = last.saturating_sub(report.start.t_ns) as f64 / SECOND as f64;
     match (why, edges) {
         (Some(why), _) => Err(why.strip_prefix("unavailable: ").unwrap_or(&why).to_owned()),
-        (None, [Some(_), Some(_)]) if is_late(late_ns, window_ns) => {
-            Err(format!("the agent beside it read {} ms late", late_ns / 1_000_000))
+        (None, [Some(_), Some(_)]) if late_ns.is_some() => {
+            let late_ms = late_ns.unwrap_or(0) / 1_000_000;
+            Err(format!("the agent beside it read {late_ms}{SAID_LATE}"))
         }
         (None, [Some(start), Some(end)]) if seconds > 0.0 => Ok(Edges { start, end, seconds }),
         (None, _) => Err("the trial ended before the window began".to_owned()),
@@ -184,6 +204,9 @@ mod tests {
         let late = |ms: u32| Err(format!("the agent beside it read {ms} ms late"));
         assert_eq!(seen(0, 150), late(100));
         assert_eq!(seen(60, 60), late(60), "all of it came after the window");
+        for why in ["process 9 has ended", "the agent beside it read 60 ms late"] {
+            assert_eq!(sees_proxy(&Err(why.to_owned())), why.ends_with("late"));
+        }
     }
 
     #[test]

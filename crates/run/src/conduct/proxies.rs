@@ -107,16 +107,11 @@ impl Proxies {
     }
 }
 
-/// Whether a reading that is so late is none of an edge of such a window.
-pub(crate) fn is_late(late_ns: Nanos, window_ns: Nanos) -> bool {
-    late_ns > LATE.max(window_ns / LATE_SHARE)
-}
-
 /// Two readings as the edges of the window, if they are of it.
 fn between(start: Read, end: Read, window_ns: Nanos) -> Result<Edges, String> {
     let late =
         [&start, &end].map(|read| read.at.saturating_sub(read.due)).into_iter().fold(0, Nanos::max);
-    if is_late(late, window_ns) {
+    if late > LATE.max(window_ns / LATE_SHARE) {
         return Err(format!("read {} ms late", late / 1_000_000));
     }
     // From the window's end on a closed loop sends nothing, and a proxy rests: a reading that comes
