@@ -137,6 +137,7 @@ impl Testbed for Hosts {
             programs: Vec::new(),
             programs_beside: Vec::new(),
             proxies: Vec::new(),
+            node_onlookers: Vec::new(),
             partly_proved: None,
             link_bits_per_s: None,
             mtu_bytes: 0,

@@ -287,6 +287,7 @@ impl Testbed for Lab {
             programs,
             programs_beside: Vec::new(),
             proxies,
+            node_onlookers: Vec::new(),
             partly_proved: None,
             link_bits_per_s,
             mtu_bytes,

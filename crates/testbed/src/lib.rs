@@ -31,6 +31,6 @@ pub use counters::{Counters, Gauges, Metered, MeteredKind, of_proxy, proxy_growt
 pub use finding::{Finding, State};
 pub use need::Need;
 pub use proxy_proof::{Range, Sent, proxy_proofs};
-pub use route::{Beside, Proxy, Route};
+pub use route::{Beside, NodeOnlooker, Proxy, Route};
 pub use seen::{PeerSaid, PeerServer, Seen, held, last_words, variable};
 pub use testbed::Testbed;

@@ -33,6 +33,8 @@ pub struct Route {
     pub programs_beside: Vec<Beside>,
     /// The proxies in the pods of the path, those that it does not name, too.
     pub proxies: Vec<Proxy>,
+    /// The onlookers on nodes of the path that none of its agents is on, one each.
+    pub node_onlookers: Vec<NodeOnlooker>,
     /// Why evidence can show only a part of its way; absent: it shows all of it.
     pub partly_proved: Option<String>,
     /// Rate of the slowest link that all of the path's traffic crosses, each direction, bits/s with
@@ -50,15 +52,26 @@ impl Route {
         self.clients.iter().chain(&self.servers)
     }
 
-    /// The agents at no end of the path that look at proxies of it, each once.
+    /// The agents at no end of the path that look at proxies or nodes of it, each once.
     pub fn onlookers(&self) -> Vec<AgentId> {
+        let of_proxies = self.proxies.iter().filter_map(Proxy::seen_by_agent);
+        let of_nodes = self.node_onlookers.iter().filter(|onlooker| onlooker.absent.is_none());
+        let agents = of_proxies.map(|beside| &beside.agent);
         let mut all: Vec<AgentId> = Vec::new();
-        for Beside { agent, .. } in self.proxies.iter().filter_map(Proxy::seen_by_agent) {
+        for agent in agents.chain(of_nodes.map(|onlooker| &onlooker.agent)) {
             if !all.contains(agent) && !self.agents().any(|end| end == agent) {
                 all.push(agent.clone());
             }
         }
         all
+    }
+
+    /// The onlookers that are not there, with the reason.
+    pub fn absent_onlookers(&self) -> BTreeMap<AgentId, String> {
+        let absent = |onlooker: &NodeOnlooker| {
+            Some((onlooker.agent.clone(), onlooker.absent.clone()?))
+        };
+        self.node_onlookers.iter().filter_map(absent).collect()
     }
 
     /// Whether the cost of a server program is read at the edges of a trial's window, here or by
@@ -73,6 +86,17 @@ impl Route {
     pub fn bypasses_proxies(&self) -> bool {
         self.proxies.iter().all(|proxy| !proxy.named)
     }
+}
+
+/// An agent at no end of a path that looks at a node of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeOnlooker {
+    /// The node.
+    pub node: String,
+    /// The agent on it.
+    pub agent: AgentId,
+    /// Why it is not there; `None`: it is.
+    pub absent: Option<String>,
 }
 
 /// An agent whose `/proc` has the processes of a container of the same pod.
@@ -160,6 +184,7 @@ mod tests {
             programs: Vec::new(),
             programs_beside: Vec::new(),
             proxies,
+            node_onlookers: Vec::new(),
             partly_proved: None,
             link_bits_per_s: None,
             mtu_bytes: 0,
@@ -179,6 +204,28 @@ mod tests {
             proxy("seen-from-here", vec![1], Some("nobody")),
         ]);
         assert_eq!(route.onlookers(), ["gate", "gate#2", "asked"].map(id));
+    }
+
+    #[test]
+    fn who_looks_at_a_node_is_an_onlooker_unless_it_is_an_end_or_not_there() {
+        let on_node = |agent: &str, absent: Option<&str>| NodeOnlooker {
+            node: "n".to_owned(),
+            agent: id(agent),
+            absent: absent.map(str::to_owned),
+        };
+        let gateway = proxy("gateway", Vec::new(), Some("gate"));
+        let route = Route {
+            node_onlookers: vec![
+                on_node("alone", None),
+                on_node("gate", None),
+                on_node("server#2", None),
+                on_node("gone", Some("its pod is gone")),
+            ],
+            ..route(vec![gateway])
+        };
+        assert_eq!(route.onlookers(), ["gate", "alone"].map(id));
+        let absent = [(id("gone"), "its pod is gone".to_owned())];
+        assert_eq!(route.absent_onlookers(), absent.into());
     }
 
     #[test]

@@ -166,6 +166,7 @@ impl Testbed for Cluster {
             programs: Vec::new(),
             programs_beside: servers.iter().filter_map(|pod| built.beside(pod, PROGRAM)).collect(),
             proxies,
+            node_onlookers: Vec::new(),
             partly_proved: mesh::on_nodes::partly(self.spec.mesh.provider, &ends, bypassed),
             link_bits_per_s: self.spec.link_bits_per_s(path),
             mtu_bytes: 0,

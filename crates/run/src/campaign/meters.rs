@@ -366,6 +366,7 @@ mod tests {
                 workers: 1,
                 cpus: None,
             }],
+            node_onlookers: Vec::new(),
             partly_proved: None,
             link_bits_per_s: None,
             mtu_bytes: 0,

@@ -337,6 +337,7 @@ mod tests {
             programs: programs.to_vec(),
             programs_beside: Vec::new(),
             proxies: (11..).zip(proxies).map(proxy).collect(),
+            node_onlookers: Vec::new(),
             partly_proved: None,
             link_bits_per_s: None,
             mtu_bytes: 0,

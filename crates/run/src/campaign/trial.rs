@@ -144,13 +144,15 @@ impl CellTrial<'_> {
         // An agent that is started again for this is no change of the trial's time.
         sessions.open(testbed, &route.clients, &route.servers)?;
         meters.leave_out_blind(&mut route, clock::now());
-        let unreached = sessions.open_onlookers(testbed, &route.onlookers());
+        let mut unreached = sessions.open_onlookers(testbed, &route.onlookers());
+        unreached.extend(route.absent_onlookers());
         for proxy in &mut route.proxies {
             let agent = proxy.beside.as_ref().map(|beside| &beside.agent);
             if agent.is_some_and(|agent| unreached.contains_key(agent)) {
                 proxy.beside = None;
             }
         }
+        route.node_onlookers.retain(|onlooker| !unreached.contains_key(&onlooker.agent));
         let onlookers = route.onlookers();
         let quiet_since = sessions.quiet_since();
         let sandboxed = self.sandboxed(testbed, &route);

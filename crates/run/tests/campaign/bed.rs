@@ -145,6 +145,7 @@ impl Testbed for Bed {
             programs: Vec::new(),
             programs_beside: Vec::new(),
             proxies: self.proxies.get(&path.name).cloned().unwrap_or_default(),
+            node_onlookers: Vec::new(),
             partly_proved: None,
             link_bits_per_s: None,
             mtu_bytes: 0,

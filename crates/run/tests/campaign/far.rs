@@ -14,7 +14,9 @@ use hopbench_control::secret::Secret;
 use hopbench_control::tls;
 use hopbench_model::{Bounds, Fault, Path, Permit, Plan, Point, Proof, SignedPermit};
 use hopbench_sys::clock;
-use hopbench_testbed::{AgentId, Control, Counters, Metered, Need, Proxy, Route, Seen, Testbed};
+use hopbench_testbed::{
+    AgentId, Control, Counters, Metered, Need, NodeOnlooker, Proxy, Route, Seen, Testbed,
+};
 
 use crate::housekeeping::Housekeeping;
 
@@ -62,6 +64,8 @@ pub(crate) struct Far {
     /// The proxies of each path, which nobody sees but agents beside them. None of the traffic
     /// passes them.
     pub(crate) proxies: Vec<Proxy>,
+    /// The onlookers on nodes of each path.
+    pub(crate) node_onlookers: Vec<NodeOnlooker>,
     /// Agents that are no clients.
     pub(crate) only_serves: Vec<AgentId>,
     /// Agents that cannot be reached.
@@ -155,6 +159,9 @@ impl Testbed for Far {
         for beside in self.proxies.clone().into_iter().filter_map(|proxy| proxy.beside) {
             self.start(&beside.agent)?;
         }
+        for onlooker in self.node_onlookers.clone() {
+            self.start(&onlooker.agent)?;
+        }
         Ok(())
     }
 
@@ -177,6 +184,7 @@ impl Testbed for Far {
             programs: Vec::new(),
             programs_beside: Vec::new(),
             proxies: self.proxies.clone(),
+            node_onlookers: self.node_onlookers.clone(),
             partly_proved: None,
             link_bits_per_s: None,
             mtu_bytes: 0,

@@ -7,7 +7,7 @@ use hopbench_agent::{hello, local};
 use hopbench_model::{Job, Plan, Record, SECOND};
 use hopbench_run::{AgentConnection, Ends, TrialResult, Watch, conduct};
 use hopbench_sys::clock;
-use hopbench_testbed::{AgentId, Beside, Proxy};
+use hopbench_testbed::{AgentId, Beside, NodeOnlooker, Proxy};
 use serde_json::json;
 
 use crate::bed::Bed;
@@ -80,6 +80,20 @@ fn an_onlooker_that_cannot_be_reached_is_told_and_left_alone() {
         assert!(said(record).starts_with("unavailable: its processes cannot be seen from here"));
     }
     assert_eq!(bed.opened[&gate()], 1, "not once a trial");
+}
+
+#[test]
+fn an_onlooker_on_a_node_takes_part_if_it_is_there() {
+    for absent in [None, Some("its pod is gone".to_owned())] {
+        let onlooker = NodeOnlooker { node: "c".to_owned(), agent: gate(), absent: absent.clone() };
+        let mut bed = Far { node_onlookers: vec![onlooker], ..Far::of_run() };
+        let told = absent.map(|why| format!("unavailable: {why}"));
+        for record in measured(&mut bed, 2) {
+            assert_eq!(record.settings.get("onlooker gate"), told.as_ref());
+        }
+        let opened = bed.opened.get(&gate()).copied();
+        assert_eq!(opened, told.is_none().then_some(1));
+    }
 }
 
 #[test]

@@ -30,6 +30,7 @@ fn route(proxies: &[&str]) -> Route {
         programs: Vec::new(),
         programs_beside: Vec::new(),
         proxies: proxies.iter().map(proxy).collect(),
+        node_onlookers: Vec::new(),
         partly_proved: None,
         link_bits_per_s: None,
         mtu_bytes: 0,

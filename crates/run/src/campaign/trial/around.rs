@@ -97,7 +97,7 @@ impl Costs {
         ));
         record.cost.metered = metered;
         metered::of_nodes(record, &load);
-        metered::of_onlookers(record, observed(route, outcome));
+        metered::of_onlookers(record, observed(route, &outcome.onlookers));
         let names = |agents: &[AgentId]| {
             agents.iter().map(|AgentId(name)| name.clone()).collect::<Vec<_>>()
         };
@@ -139,12 +139,15 @@ impl Costs {
 /// What the onlookers reported, each with its node.
 fn observed<'a>(
     route: &'a Route,
-    outcome: &'a TrialResult,
+    reports: &'a BTreeMap<AgentId, EndReport>,
 ) -> impl Iterator<Item = (&'a str, &'a EndReport)> {
-    outcome.onlookers.iter().filter_map(move |(agent, report)| {
+    reports.iter().filter_map(move |(agent, report)| {
         let is_beside =
             |proxy: &&Proxy| proxy.beside.as_ref().is_some_and(|beside| beside.agent == *agent);
-        Some((route.proxies.iter().find(is_beside)?.node.as_str(), report))
+        let of_proxy = route.proxies.iter().find(is_beside).map(|proxy| &proxy.node);
+        let mut on_nodes = route.node_onlookers.iter();
+        let of_node = on_nodes.find(|onlooker| onlooker.agent == *agent).map(|one| &one.node);
+        Some((of_proxy.or(of_node)?.as_str(), report))
     })
 }
 
@@ -210,4 +213,50 @@ fn own(record: &Record, route: &Route, outcome: &TrialResult) -> Vec<Own> {
     let servers = route.servers.iter().zip(&outcome.servers).filter(|_| outcome.programs_apart);
     let programs = servers.filter_map(|(agent, report)| Own::program(&agent.0, report.as_ref()?));
     agents.chain(programs).chain(proxies).chain(nodes).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use hopbench_model::Tick;
+    use hopbench_testbed::{Beside, NodeOnlooker};
+
+    use super::*;
+
+    #[test]
+    fn an_onlooker_is_on_the_node_of_its_proxy_or_on_its_own() {
+        let agent = |name: &str| AgentId(name.to_owned());
+        let beside = Some(Beside { agent: agent("gate"), container: "0123456789ab".to_owned() });
+        let (name, node) = ("gateway".to_owned(), "c".to_owned());
+        let (named, pids) = (true, Vec::new());
+        let gateway = Proxy { name, node, named, pids, beside, workers: 1, cpus: None };
+        let alone = NodeOnlooker { node: "d".to_owned(), agent: agent("alone"), absent: None };
+        let route = Route {
+            path: "in".to_owned(),
+            clients: vec![agent("client")],
+            servers: vec![agent("server")],
+            nodes: Vec::new(),
+            cpus: BTreeMap::new(),
+            target: "127.0.0.1:1".parse().unwrap(),
+            host: None,
+            hops: Vec::new(),
+            programs: Vec::new(),
+            programs_beside: Vec::new(),
+            proxies: vec![gateway],
+            node_onlookers: vec![alone],
+            partly_proved: None,
+            link_bits_per_s: None,
+            mtu_bytes: 0,
+            tunnel_bytes: 0,
+        };
+        let report = |t_ns: i64| {
+            let start = Tick { t_ns, ..Tick::default() };
+            EndReport { start, ..EndReport::default() }
+        };
+        let agents = ["alone", "gate", "nobody"].map(agent);
+        let reports: BTreeMap<AgentId, EndReport> =
+            agents.into_iter().zip((1..).map(report)).collect();
+        let found: Vec<(&str, i64)> =
+            observed(&route, &reports).map(|(node, report)| (node, report.start.t_ns)).collect();
+        assert_eq!(found, [("d", 1), ("c", 2)]);
+    }
 }

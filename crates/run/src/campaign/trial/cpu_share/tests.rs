@@ -36,6 +36,7 @@ fn lab() -> (Route, Record) {
             proxy("server-sidecar", 2, Some(vec![2])),
             proxy("server-sidecar#2", 3, None),
         ],
+        node_onlookers: Vec::new(),
         partly_proved: None,
         link_bits_per_s: None,
         mtu_bytes: 0,
