@@ -94,10 +94,16 @@ impl Attachment {
     }
 }
 
-/// Whether there is an agent in a pod. Ends of paths have one. A pod that only serves a mesh has
-/// one if it sees the processes there.
+/// Whether there is an agent in a pod. Ends of paths and onlookers have one. A pod that only serves
+/// a mesh has one if it sees the processes there.
 pub(crate) fn has_agent(spec: &ClusterSpec, pod: &PodId) -> bool {
-    pod.is_end() || sees_processes(spec, &pod.place) == Some(true)
+    pod.is_end() || pod.is_onlooker() || sees_processes(spec, &pod.place) == Some(true)
+}
+
+/// Whether there is an agent in a pod that sees the CPUs of its node, as far as the scenario tells.
+pub(crate) fn sees_node(spec: &ClusterSpec, pod: &PodId) -> bool {
+    let attachment = Attachment::of(spec, &pod.place);
+    has_agent(spec, pod) && attachment.is_ok_and(|attachment| attachment.shares_processes())
 }
 
 /// Whether an agent in a pod of this place sees the processes of the containers beside it, as far
@@ -167,11 +173,17 @@ mod tests {
         assert_eq!(sees(&spec), unless_sandboxed);
         let gateway = PodId::first(place("pod@c"), Group::Gateway("in".into()));
         let end = PodId::first(place("pod@a"), Group::Shared);
-        let have_agents = |spec: &ClusterSpec| [&gateway, &end].map(|pod| has_agent(spec, pod));
-        assert_eq!(have_agents(&spec), [true, true]);
+        let onlooker = PodId::first(place("pod@a"), Group::Onlooker);
+        let sandboxed = PodId::first(place("pod+runsc@a"), Group::Shared);
+        let all = [&gateway, &end, &onlooker, &sandboxed];
+        let have_agents = |spec: &ClusterSpec| all.map(|pod| has_agent(spec, pod));
+        let see_nodes = |spec: &ClusterSpec| all.map(|pod| sees_node(spec, pod));
+        assert_eq!(have_agents(&spec), [true; 4]);
+        assert_eq!(see_nodes(&spec), [true, true, true, false]);
         spec.patch = Some(serde_json::json!({"spec": {"shareProcessNamespace": false}}));
         assert_eq!(sees(&spec), [Some(false), Some(false), Some(false), None]);
-        assert_eq!(have_agents(&spec), [false, true]);
+        assert_eq!(have_agents(&spec), [false, true, true, true]);
+        assert_eq!(see_nodes(&spec), [false, true, true, false], "CPUs are no processes");
     }
 
     #[test]

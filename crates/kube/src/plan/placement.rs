@@ -1,17 +1,60 @@
-//! The rules by which the pods of a cluster are shared, and the ports of their agents.
+//! The rules by which the pods of a cluster are shared, the onlookers that it needs, and the ports
+//! of its agents.
 
-use hopbench_model::{ClusterSpec, MeshProvider, Plan, TestbedSpec};
-use hopbench_testbed::placement::{AGENT_PORT, Placement, PodId, Rules};
+use std::collections::BTreeSet;
+
+use hopbench_model::{ClusterSpec, MeshProvider, Place, Plan, TestbedSpec, Via};
+use hopbench_testbed::placement::{AGENT_PORT, Endpoints, Group, Placement, PodId, Rules};
+
+use crate::plan::attachment::{has_agent, sees_node};
 
 /// The placement of a plan in a cluster.
 pub(crate) fn placement(plan: &Plan) -> Placement {
-    Placement::of(
-        plan,
-        match &plan.testbed {
-            TestbedSpec::Kubernetes(spec) => rules(spec),
-            _ => of_mesh(MeshProvider::Envoy),
-        },
-    )
+    let TestbedSpec::Kubernetes(spec) = &plan.testbed else {
+        return Placement::of(plan, of_mesh(MeshProvider::Envoy));
+    };
+    let mut placement = Placement::of(plan, rules(spec));
+    let alone = alone(spec, &placement);
+    placement.pods.extend(alone);
+    placement
+}
+
+/// The onlookers in pods of their own: one on each node that a path passes and that no agent of the
+/// run sees.
+fn alone(spec: &ClusterSpec, placement: &Placement) -> BTreeSet<PodId> {
+    let passed = placement.paths.values().flat_map(|ends| without_agent(spec, ends));
+    let unseen: BTreeSet<&str> =
+        passed.filter(|node| seeing(spec, placement, node).next().is_none()).collect();
+    let onlooker = |node: &str| {
+        let (network, node) = ("pod".to_owned(), node.to_owned());
+        let place = Place { network, node, more_nodes: Vec::new(), runtime: None };
+        PodId::first(place, Group::Onlooker)
+    };
+    unseen.into_iter().map(onlooker).filter(|pod| sees_node(spec, pod)).collect()
+}
+
+/// The nodes between the ends of a path that none of its agents is on. They are that of a NodePort,
+/// and those of gateways without an agent beside them.
+fn without_agent<'a>(spec: &ClusterSpec, ends: &'a Endpoints) -> BTreeSet<&'a str> {
+    let entered = match &ends.path.via {
+        Via::NodePort(node) => Some(node.as_str()),
+        _ => None,
+    };
+    let node = |pod: &'a PodId| pod.place.node.as_str();
+    let with_agent = ends.pods().filter(|pod| has_agent(spec, pod));
+    let with_agent: BTreeSet<&str> = with_agent.map(node).collect();
+    let passed = entered.into_iter().chain(ends.helpers().map(node));
+    passed.filter(|node| !with_agent.contains(node)).collect()
+}
+
+/// The pods whose agents see a node.
+pub(crate) fn seeing<'a>(
+    spec: &'a ClusterSpec,
+    placement: &'a Placement,
+    node: &'a str,
+) -> impl Iterator<Item = &'a PodId> {
+    let on_node = placement.pods.iter().filter(move |pod| pod.place.node == node);
+    on_node.filter(move |pod| sees_node(spec, pod))
 }
 
 /// The rules of a cluster.
@@ -43,12 +86,42 @@ pub(crate) fn agent_port(placement: &Placement, host_port: u16, pod: &PodId) -> 
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
-    use hopbench_model::Via;
+    use hopbench_model::{Path, PodNetwork, Variant};
+    use serde_json::json;
 
     use super::*;
-    use crate::plan::fixture::{path, plan, point};
+    use crate::plan::fixture::{path, plan, plan_on, point, spec};
+
+    #[test]
+    fn a_node_that_is_entered_has_an_onlooker_if_no_agent_of_the_run_is_there() {
+        let port = |name: &str, to: &str| path(name, "pod@a", to, Via::NodePort("c".into()));
+        let entry = path("in", "pod@a", "pod@b", Via::Gateway("c".into()));
+        let gateway = Path { variant: Some(Variant::plain()), ..entry };
+        let onlookers = |spec: &ClusterSpec, paths: &[Path]| {
+            let plan = plan_on(spec, paths.to_vec(), vec![point("rr", "hopbench")]);
+            let placement = placement(&plan);
+            let of_paths: BTreeSet<_> =
+                placement.paths.values().flat_map(Endpoints::pods).collect();
+            let alone = placement.pods.iter().filter(|pod| !of_paths.contains(pod));
+            alone.map(PodId::to_string).collect::<Vec<_>>().join(" ")
+        };
+        let of = |paths: &[Path]| onlookers(&spec(), paths);
+        let one = "pod@c/onlooker";
+        assert_eq!(of(&[port("one", "pod@b"), port("two", "host@b")]), one);
+        assert_eq!(of(&[port("one", "pod@c")]), "", "the server is there");
+        let other = path("other", "host@c", "pod@b", Via::Direct);
+        assert_eq!(of(&[port("one", "pod@b"), other]), "", "an end of another path is there");
+        let sandboxed = path("sandboxed", "pod+runsc@c", "pod@b", Via::Direct);
+        assert_eq!(of(&[port("one", "pod@b"), sandboxed]), one, "it does not see its node");
+        assert_eq!(of(std::slice::from_ref(&gateway)), "", "an agent is beside it");
+        let mut apart = spec();
+        apart.patch = Some(json!({"spec": {"shareProcessNamespace": false}}));
+        assert_eq!(onlookers(&apart, &[gateway]), one);
+        let mut kata = spec();
+        let class = PodNetwork { runtime_class: Some("kata".into()), ..PodNetwork::default() };
+        kata.networks.insert("pod".into(), class);
+        assert_eq!(onlookers(&kata, &[port("one", "bridge@b")]), "", "it would see nothing");
+    }
 
     #[test]
     fn who_shares_a_nodes_network_has_a_port_of_its_own() {

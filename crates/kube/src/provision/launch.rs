@@ -45,7 +45,8 @@ pub(crate) async fn make(api: &Pods, wanted: &BTreeMap<PodId, Pod>, until: Insta
     all
 }
 
-/// Waits until each of these pods is ready or nothing helps.
+/// Waits until each of these pods is ready or nothing helps. No path needs onlookers, so that they
+/// are not waited for.
 pub(crate) async fn settle(
     api: &Pods,
     made: CreatedPods,
@@ -53,21 +54,33 @@ pub(crate) async fn settle(
 ) -> kube::Result<Launched> {
     let CreatedPods { names, refused } = made;
     let mut launched = Launched { pods: BTreeMap::new(), refused };
-    launched.pods = api.wait(&names.keys().cloned().collect::<BTreeSet<_>>(), until).await?;
+    let needed = names.iter().filter(|(_, id)| !id.is_onlooker()).map(|(name, _)| name.clone());
+    launched.pods = api.wait(&needed.collect::<BTreeSet<_>>(), until).await?;
     let states: BTreeMap<&String, Option<State>> = names
-        .keys()
-        .map(|name| (name, launched.pods.get(name).map(pod_diagnosis::state)))
+        .iter()
+        .map(|(name, id)| (name, id, launched.pods.get(name).map(pod_diagnosis::state)))
+        .filter(|(_, id, state)| is_missing(id, state.as_ref()))
+        .map(|(name, _, state)| (name, state))
         .collect();
-    if states.values().all(|state| *state == Some(State::Ready)) {
+    if states.is_empty() {
         return Ok(launched);
     }
     let events = api.events().await;
-    for (name, state) in states.into_iter().filter(|(_, state)| *state != Some(State::Ready)) {
+    for (name, state) in states {
         launched
             .refused
             .insert(names[name].clone(), pod_diagnosis::tell(name, state.as_ref(), &events));
     }
     Ok(launched)
+}
+
+/// Whether a pod in this state is not there. An onlooker may get ready later.
+fn is_missing(id: &PodId, state: Option<&State>) -> bool {
+    match state {
+        Some(State::Ready) => false,
+        Some(State::Starting(_)) => !id.is_onlooker(),
+        Some(State::Stuck(_)) | None => true,
+    }
 }
 
 /// Why the API server takes no such pod: quota, Pod Security, a webhook, a RuntimeClass that is not
@@ -85,4 +98,23 @@ fn refusal(name: &str, error: &kube::Error) -> String {
         ""
     };
     format!("the cluster takes no pod {name}: {why}{remedy}")
+}
+
+#[cfg(test)]
+mod tests {
+    use hopbench_testbed::placement::Group;
+
+    use super::*;
+    use crate::plan::fixture::place;
+
+    #[test]
+    fn an_onlooker_that_still_starts_is_not_missing() {
+        let missing = |group: Group| {
+            let id = PodId::first(place("pod@c"), group);
+            let starting = State::Starting("nobody has given it a node yet".to_owned());
+            [Some(State::Ready), Some(starting), None].map(|state| is_missing(&id, state.as_ref()))
+        };
+        assert_eq!(missing(Group::Shared), [false, true, true]);
+        assert_eq!(missing(Group::Onlooker), [false, false, true]);
+    }
 }

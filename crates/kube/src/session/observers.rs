@@ -1,10 +1,12 @@
-//! The observers of a run: the watches over what changes, and the cluster's own meters.
+//! The observers of a run: the watches over what changes, the cluster's own meters, and the agents
+//! that look at nodes.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use hopbench_model::{ClusterSpec, GatewaySpec, Via};
-use hopbench_testbed::{AgentId, MeteredKind, Route};
+use hopbench_testbed::placement::PodId;
+use hopbench_testbed::{AgentId, MeteredKind, NodeOnlooker, Proxy, Route};
 use k8s_openapi::api::core::v1::{Pod, PodSpec};
 use kube::ResourceExt;
 use kube::api::ListParams;
@@ -19,7 +21,9 @@ use crate::observe::meters::reading::Readings;
 use crate::observe::meters::target::{Container, MeterTarget};
 use crate::observe::watch::{Concern, Scope, Watch};
 use crate::plan::gateways;
+use crate::plan::placement::seeing;
 use crate::provision::built::Built;
+use crate::provision::pod_diagnosis::{self, State};
 use crate::provision::pod_status;
 use crate::provision::proxy_pods::{self, GATEWAY, ProxyPod};
 
@@ -182,6 +186,37 @@ fn of_others(access: &Access, built: &Built, route: &Route) -> Vec<MeterTarget> 
     pods.filter(|(_, spec)| spec.node_name.is_some()).flat_map(of_pod).collect()
 }
 
+/// The onlookers on nodes of a route that none of its agents is on, where the run has agents that
+/// see these nodes.
+pub(crate) fn onlookers(built: &Built, route: &Route) -> Vec<NodeOnlooker> {
+    let has_agent = |node: &str| {
+        let is_beside = |proxy: &Proxy| proxy.node == node && proxy.seen_by_agent().is_some();
+        route.nodes.iter().any(|(_, of_end)| of_end == node) || route.proxies.iter().any(is_beside)
+    };
+    let names = nodes(built, route).into_iter().map(|(name, _)| name);
+    names.filter(|name| !has_agent(name)).filter_map(|name| onlooker(built, &name)).collect()
+}
+
+/// The onlooker on a node: of the agents that see it the first that is there.
+fn onlooker(built: &Built, node: &str) -> Option<NodeOnlooker> {
+    let may = |pod: &&PodId| !built.is_sandbox(pod) && built.foreign_agent(pod).is_none();
+    let all: Vec<&PodId> = seeing(&built.spec, &built.placement, node).filter(may).collect();
+    let there = all.iter().find(|pod| absent(built, pod).is_none());
+    let pod = there.or_else(|| all.first())?;
+    Some(NodeOnlooker { node: node.to_owned(), agent: pod.agent(), absent: absent(built, pod) })
+}
+
+/// Why the agent of a pod is not there; `None`: it is. Nothing waits for it.
+fn absent(built: &Built, pod: &PodId) -> Option<String> {
+    let state = built.pods.get(pod).map(pod_diagnosis::state);
+    if state == Some(State::Ready) {
+        return None;
+    }
+    let name = built.names.get(pod).map(String::as_str).unwrap_or_default();
+    let refused = built.refused.get(pod).cloned();
+    Some(refused.unwrap_or_else(|| pod_diagnosis::tell(name, state.as_ref(), &[])))
+}
+
 fn agents(route: &Route) -> impl Iterator<Item = &AgentId> {
     let all: BTreeSet<&AgentId> = route.agents().collect();
     all.into_iter()
@@ -199,4 +234,88 @@ fn nodes(built: &Built, route: &Route) -> Vec<(String, String)> {
     all.into_iter()
         .filter_map(|name| Some((name.clone(), built.nodes.get(name)?.name.clone())))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use hopbench_testbed::Beside;
+    use serde_json::json;
+
+    use super::*;
+    use crate::plan::fixture::{path, plan, point};
+    use crate::provision::built::fixture::{built, named};
+
+    /// From node a to node b through node c, with these proxies.
+    fn route(proxies: Vec<Proxy>) -> Route {
+        let [client, server] = ["pod@a", "pod@b"].map(|name| AgentId(name.to_owned()));
+        Route {
+            path: "port".to_owned(),
+            clients: vec![client.clone()],
+            servers: vec![server.clone()],
+            nodes: vec![(client, "a".to_owned()), (server, "b".to_owned())],
+            cpus: BTreeMap::new(),
+            target: "10.0.0.3:30000".parse().unwrap(),
+            host: None,
+            hops: Vec::new(),
+            programs: Vec::new(),
+            programs_beside: Vec::new(),
+            proxies,
+            node_onlookers: Vec::new(),
+            partly_proved: None,
+            link_bits_per_s: None,
+            mtu_bytes: 0,
+            tunnel_bytes: 0,
+        }
+    }
+
+    fn ready() -> Pod {
+        let conditions = json!([{"type": "Ready", "status": "True"}]);
+        let pod = json!({"metadata": {}, "status": {"conditions": conditions}});
+        serde_json::from_value(pod).unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_node_without_an_agent_of_the_path_has_an_onlooker_as_soon_as_that_is_there() {
+        let entered = path("port", "pod@a", "pod@b", Via::NodePort("c".into()));
+        let mut built = built(&plan(vec![entered], vec![point("rr", "hopbench")]));
+        let id = named(&built, "pod@c/onlooker");
+        let absent = |built: &Built| {
+            let found = onlookers(built, &route(Vec::new()));
+            let [onlooker] = &found[..] else { panic!("{found:?}") };
+            assert_eq!((onlooker.node.as_str(), &onlooker.agent), ("c", &id.agent()));
+            onlooker.absent.clone()
+        };
+        let why = "pod pod-c-onlooker is not ready: nobody has given it a node yet";
+        assert_eq!(absent(&built).as_deref(), Some(why));
+        built.refused.insert(id.clone(), "the quota is exceeded".to_owned());
+        assert_eq!(absent(&built).as_deref(), Some("the quota is exceeded"));
+        built.pods.insert(id.clone(), ready());
+        assert_eq!(absent(&built), None);
+        let beside = Beside { agent: id.agent(), container: "0123456789ab".to_owned() };
+        let proxy = |beside: Option<Beside>| {
+            let (name, node, pids) = ("gateway".to_owned(), "c".to_owned(), Vec::new());
+            Proxy { name, node, named: true, pids, beside, workers: 1, cpus: None }
+        };
+        assert_eq!(onlookers(&built, &route(vec![proxy(None)])).len(), 1);
+        assert!(onlookers(&built, &route(vec![proxy(Some(beside))])).is_empty());
+        let image = built.agent_image(&id).to_owned();
+        built.foreign.insert(("c".to_owned(), image), "of another build".to_owned());
+        assert!(onlookers(&built, &route(Vec::new())).is_empty(), "it may not measure");
+    }
+
+    #[tokio::test]
+    async fn an_end_of_another_path_that_is_there_looks_at_the_node() {
+        let entered = path("port", "pod@a", "pod@b", Via::NodePort("c".into()));
+        let paths = vec![entered, path("other", "host@c", "pod@c", Via::Direct)];
+        let mut built = built(&plan(paths, vec![point("rr", "hopbench")]));
+        let agent = |built: &Built| {
+            let found = onlookers(built, &route(Vec::new())).remove(0);
+            (found.agent.0, found.absent.is_none())
+        };
+        assert_eq!(agent(&built), ("host@c".to_owned(), false));
+        built.pods.insert(named(&built, "pod@c"), ready());
+        assert_eq!(agent(&built), ("pod@c".to_owned(), true));
+    }
 }

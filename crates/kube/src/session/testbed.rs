@@ -153,7 +153,7 @@ impl Testbed for Cluster {
         let of_gateway = built.gateway_pods.get(&path.name).map(Vec::as_slice).unwrap_or_default();
         let of_gateway = proxy_pods::named(GATEWAY, of_gateway);
         proxies.extend(proxy_pods::proxies(&built.nodes, of_gateway, true));
-        let route = Route {
+        let mut route = Route {
             path: path.name.clone(),
             clients: ends.clients.iter().map(PodId::agent).collect(),
             servers: servers.iter().map(PodId::agent).collect(),
@@ -172,6 +172,7 @@ impl Testbed for Cluster {
             mtu_bytes: 0,
             tunnel_bytes: 0,
         };
+        route.node_onlookers = observers::onlookers(built, &route);
         let is_by_agents = point.peer.is_none() && targets::is_said_by_others(&ends);
         if let Some(built) = self.built.as_mut().filter(|_| is_by_agents) {
             let entrance = (path.name.clone(), point.server.program.clone(), traffic);
@@ -182,7 +183,9 @@ impl Testbed for Cluster {
 
     fn control(&mut self, agent: &AgentId) -> Result<Control, Fault> {
         let pod = self.standing()?.1.pod(&agent.0)?.clone();
-        if !self.met.insert(pod.clone()) {
+        // Nothing waits for an onlooker.
+        let is_needed = !pod.is_onlooker();
+        if !self.met.insert(pod.clone()) && is_needed {
             // Its session broke: the agent may have died unnoticed.
             self.ensure_it_answers(&pod)?;
         }
@@ -201,7 +204,10 @@ impl Testbed for Cluster {
             })?;
             Ok(Control::Forwarded { stream: opened, tls: built.tls(&pod)? })
         };
-        open(self).or_else(|_: Fault| {
+        open(self).or_else(|fault: Fault| {
+            if !is_needed {
+                return Err(fault);
+            }
             self.ensure(std::slice::from_ref(&pod))?;
             open(self)
         })

@@ -252,7 +252,7 @@ fn backends_have_the_labels_of_their_services_and_programs_are_beside_agents() {
         "pod-runsc-b-node-port-nginx",
         "pod-runsc-b-node-port-nginx-2",
     ];
-    let mut expected = frame("restricted", &pods);
+    let mut expected = frame("restricted", &[&pods[..], &["pod-c-onlooker"]].concat());
     let node = |last: u8| json!({"ipBlock": {"cidr": format!("10.0.0.{last}/32")}});
     let policy = json!({
         "podSelector": {},
@@ -330,6 +330,11 @@ fn backends_have_the_labels_of_their_services_and_programs_are_beside_agents() {
             changes.iter().map(|(at, value)| (at.as_str(), value.clone())).collect();
         expected.push(pod(name, "n2", &changes));
     }
+    // No other agent is on the node that the traffic enters.
+    let mut onlooker = pod("pod-c-onlooker", "n3", &[]);
+    let arguments = onlooker["spec"]["containers"][0]["args"].as_array_mut().unwrap();
+    assert_eq!(arguments.remove(1), "--both-ends");
+    expected.push(onlooker);
     assert_run("services", &expected);
 }
 
