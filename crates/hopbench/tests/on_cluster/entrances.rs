@@ -2,7 +2,7 @@
 //! somebody names, and a route at a Gateway.
 
 use hopbench_kube::{Access, labels};
-use hopbench_model::{Proof, Record};
+use hopbench_model::{MeteredCost, Proof, Record};
 use hopbench_sys::clock;
 use k8s_openapi::api::core::v1::Service;
 use kube::Api;
@@ -107,6 +107,19 @@ fn both_families_are_measured_side_by_side() {
         let said: Vec<&str> = client.map(|proof| proof.evidence.as_str()).collect();
         assert!(said.iter().any(|said| went(said)), "{}: {said:?}", record.path);
     }
+    // No end is on the node that `port` enters. Nothing waits for the agent there, so that the
+    // first trial may do without.
+    let facts = ground.run_file().testbed;
+    assert_eq!(facts["pod pod@c/onlooker node"], facts["node c"]);
+    let last = records.iter().rfind(|record| record.path == "port").unwrap();
+    let onlooker = last.settings.get("onlooker pod@c/onlooker");
+    assert_eq!(onlooker, None, "{:?}", last.settings);
+    let is_entered = |cost: &MeteredCost| {
+        (cost.who.as_str(), cost.what.as_str(), cost.source.as_str()) == ("c", "node", "agent")
+    };
+    // Where all nodes are one machine, an end has read it.
+    let is_read = last.cost.metered.iter().any(is_entered);
+    assert_eq!(is_read, !last.cost.one_machine, "{:#?}", last.cost.metered);
 }
 
 #[test]

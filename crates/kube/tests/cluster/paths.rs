@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use hopbench_model::{ClusterSpec, IpFamily, Path, Via};
-use hopbench_testbed::{Seen, Testbed};
+use hopbench_testbed::{AgentId, Seen, Testbed};
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::networking::v1::NetworkPolicy;
 use kube::Api;
 use serde_json::{Value, json};
 
-use crate::common::{cell, ground, hello, path, plan, spec};
+use crate::common::{cell, eventually, ground, hello, path, plan, spec};
 
 #[test]
 #[ignore = "needs a cluster: scripts/test-cluster.sh"]
@@ -86,6 +86,17 @@ fn every_path_has_its_route_and_its_agents_answer() {
         );
         targets.insert(name, route.target.to_string());
     }
+    // No end is on the node that is entered. Nothing waits for the agent there.
+    let (path, point) = cell(&plan, "node-port");
+    let mut onlookers = Vec::new();
+    eventually("an onlooker", || {
+        onlookers = cluster.route(path, point).unwrap().onlookers();
+        !onlookers.is_empty()
+    });
+    assert_eq!(onlookers, [AgentId("pod@c/onlooker".to_owned())]);
+    hello(&mut cluster, &onlookers[0]).unwrap();
+    let pod = ground.pod(&cluster, "pod@c/onlooker").spec.unwrap();
+    assert_eq!(pod.node_name.as_deref(), Some("n3"));
     // Somebody else's word for where they lead.
     let at = |agent: &str| ground.pod(&cluster, agent).status.unwrap().pod_ip.unwrap();
     assert_eq!(targets["direct"], format!("{}:7474", at("bridge@b")));

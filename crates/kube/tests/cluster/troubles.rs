@@ -9,7 +9,7 @@ use hopbench_kube::{Cluster, labels};
 use hopbench_model::{
     ClusterSpec, GatewaySpec, Plan, PodNetwork, SECOND, TestbedSpec, Via, fixture,
 };
-use hopbench_testbed::Testbed;
+use hopbench_testbed::{AgentId, Testbed};
 use hopbench_wire::Hello;
 use k8s_openapi::api::core::v1::{Namespace, ResourceQuota, Service};
 use kube::Api;
@@ -87,6 +87,29 @@ fn what_keeps_pods_from_starting_is_told_and_the_others_go_on() {
             "{kind}: {noted}"
         );
     }
+}
+
+#[test]
+#[ignore = "needs a cluster: scripts/test-cluster.sh"]
+fn a_path_does_without_an_onlooker_that_cannot_start() {
+    let Some(ground) = ground("an onlooker that cannot start") else { return };
+    let mut spec = spec();
+    patched(&mut spec, "pod", &json!({"resources": {"requests": {"cpu": "1000"}}}));
+    let entered = path("port", "bridge@a", "bridge@b", Via::NodePort("c".into()));
+    let plan = plan(&spec, vec![entered]);
+    let mut cluster = ground.cluster(&spec);
+    assert_eq!(cluster.missing(&plan), []);
+    cluster.up(&plan).unwrap();
+    let (path, point) = cell(&plan, "port");
+    let route = cluster.route(path, point).unwrap();
+    hello(&mut cluster, &route.servers[0]).unwrap();
+    assert_eq!(route.onlookers(), []);
+    let absent = route.absent_onlookers();
+    let why = &absent[&AgentId("pod@c/onlooker".to_owned())];
+    assert!(why.starts_with("pod pod-c-onlooker is not ready"), "{why}");
+    let namespace = cluster.namespace().unwrap().to_owned();
+    drop(cluster);
+    ground.assert_gone(&namespace);
 }
 
 #[test]
