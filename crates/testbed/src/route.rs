@@ -68,9 +68,8 @@ impl Route {
 
     /// The onlookers that are not there, with the reason.
     pub fn absent_onlookers(&self) -> BTreeMap<AgentId, String> {
-        let absent = |onlooker: &NodeOnlooker| {
-            Some((onlooker.agent.clone(), onlooker.absent.clone()?))
-        };
+        let absent =
+            |onlooker: &NodeOnlooker| Some((onlooker.agent.clone(), onlooker.absent.clone()?));
         self.node_onlookers.iter().filter_map(absent).collect()
     }
 

@@ -44,6 +44,8 @@ pub struct Cluster {
     /// Says that the run lives.
     pub(super) heartbeat: Option<Heartbeat>,
     pub(super) built: Option<Built>,
+    /// When the state of its pods was asked for last.
+    pub(super) looked: Option<Instant>,
     pub(super) watch: Option<Watch>,
     /// The end of waiting for the pods and Services of `up`.
     pub(super) settled: Option<Instant>,
@@ -76,6 +78,7 @@ impl Cluster {
             run: None,
             heartbeat: None,
             built: None,
+            looked: None,
             watch: None,
             settled: None,
             met: BTreeSet::new(),

@@ -3,6 +3,7 @@
 mod peers;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use hopbench_model::{Bounds, Fault, Path, Plan, Point, Proof, Record, SignedPermit};
 use hopbench_testbed::placement::{PodId, program};
@@ -27,6 +28,10 @@ use crate::proof::facts::ProofFacts;
 use crate::proof::{node_proxies, of_tools_way, prove};
 use crate::provision::proxy_pods::{self, GATEWAY};
 use crate::provision::{gateway, objects, pod_status};
+
+/// The state of the pods that was asked for so long ago is that of now. It is shorter than any
+/// window.
+const JUST_NOW: Duration = Duration::from_millis(40);
 
 impl Testbed for Cluster {
     fn name(&self) -> &'static str {
@@ -226,10 +231,12 @@ impl Testbed for Cluster {
         pod_status::cpu_limit(built.pods.get(built.pod(&server.0).ok()?)?, PROGRAM)
     }
 
-    /// Asks for the state of all pods, too. Nothing in a cluster counts packets for us, but the API
-    /// server says where the pods are.
+    /// Asks for the state of all pods, too, unless [`Testbed::route`] just did. Nothing in a cluster
+    /// counts packets for us, but the API server says where the pods are.
     fn counters(&mut self, route: &Route) -> Result<Counters, Fault> {
-        self.look()?;
+        if self.looked.is_none_or(|at| at.elapsed() >= JUST_NOW) {
+            self.look()?;
+        }
         let (access, built) = self.standing()?;
         mesh::counters(access, built, route)
     }

@@ -175,6 +175,7 @@ impl Cluster {
         let before = std::mem::take(&mut built.pods);
         built.see(pods);
         built.endpoints = endpoints;
+        self.looked = Some(Instant::now());
         let ended = container_logs::ended(&before, &built.pods);
         self.tell(&ended)
     }
