@@ -6,7 +6,7 @@ use hopbench_kube::Sight;
 use hopbench_model::units::{BitRate, Span};
 use hopbench_model::{
     ClusterNode, ClusterSpec, Host, HostsSpec, LabNode, LabSpec, MeshProvider, Path, Plan,
-    PodNetwork, PrometheusSpec, ServerImage, TestbedSpec, Via,
+    PodNetwork, PrometheusSpec, SECOND, ServerImage, TestbedSpec, Via,
 };
 use hopbench_run::LEAST_METERED_NS;
 use serde_json::Value;
@@ -158,8 +158,8 @@ fn metering(spec: &ClusterSpec, plan: &Plan) -> Option<String> {
     );
     let too_short = format!(
         "{short}: by kubelets, cAdvisor{prometheus}; with the usual interval, trials of less than \
-         {} are too short for these: `--time 10s` gives figures",
-        Span(LEAST_METERED_NS)
+         {} s are too short for these: `--time 10s` gives figures",
+        LEAST_METERED_NS / SECOND
     );
     let parts = [(agents, by_agents), (long, by_meters), (short, too_short)].into_iter();
     let parts: Vec<String> =

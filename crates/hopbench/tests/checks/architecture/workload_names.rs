@@ -13,6 +13,7 @@ const OTHER_WORDS: &[&str] = &[
     "import/src/formats/text/qperf.rs",
     "kube/src/mesh/on_nodes/cilium.rs",
     "kube/src/objects/pod.rs",
+    "kube/src/objects/service.rs",
     "kube/src/objects/service/ingress.rs",
     "lab/src/services/service_rules.rs",
     "load/src/http/h2/hpack.rs",
