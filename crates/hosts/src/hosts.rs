@@ -130,18 +130,8 @@ impl Testbed for Hosts {
             ],
             clients: vec![client],
             servers: vec![server],
-            cpus: BTreeMap::new(),
-            target,
-            host: None,
             hops,
-            programs: Vec::new(),
-            programs_beside: Vec::new(),
-            proxies: Vec::new(),
-            node_onlookers: Vec::new(),
-            partly_proved: None,
-            link_bits_per_s: None,
-            mtu_bytes: 0,
-            tunnel_bytes: 0,
+            ..Route::to(target)
         })
     }
 

@@ -47,6 +47,29 @@ pub struct Route {
 }
 
 impl Route {
+    /// The route to this address with no ends and nothing on the way, of which nothing else is
+    /// known.
+    pub fn to(target: SocketAddr) -> Self {
+        Self {
+            path: String::new(),
+            clients: Vec::new(),
+            servers: Vec::new(),
+            nodes: Vec::new(),
+            cpus: BTreeMap::new(),
+            target,
+            host: None,
+            hops: Vec::new(),
+            programs: Vec::new(),
+            programs_beside: Vec::new(),
+            proxies: Vec::new(),
+            node_onlookers: Vec::new(),
+            partly_proved: None,
+            link_bits_per_s: None,
+            mtu_bytes: 0,
+            tunnel_bytes: 0,
+        }
+    }
+
     /// The agents of all ends: the clients, then the servers.
     pub fn agents(&self) -> impl Iterator<Item = &AgentId> {
         self.clients.iter().chain(&self.servers)
@@ -175,19 +198,8 @@ mod tests {
             path: "p".to_owned(),
             clients: vec![id("client")],
             servers: vec![id("server"), id("server#2")],
-            nodes: Vec::new(),
-            cpus: BTreeMap::new(),
-            target: SocketAddr::from(([127, 0, 0, 1], 1)),
-            host: None,
-            hops: Vec::new(),
-            programs: Vec::new(),
-            programs_beside: Vec::new(),
             proxies,
-            node_onlookers: Vec::new(),
-            partly_proved: None,
-            link_bits_per_s: None,
-            mtu_bytes: 0,
-            tunnel_bytes: 0,
+            ..Route::to(SocketAddr::from(([127, 0, 0, 1], 1)))
         }
     }
 

@@ -238,8 +238,6 @@ fn nodes(built: &Built, route: &Route) -> Vec<(String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use hopbench_testbed::Beside;
     use serde_json::json;
 
@@ -255,18 +253,8 @@ mod tests {
             clients: vec![client.clone()],
             servers: vec![server.clone()],
             nodes: vec![(client, "a".to_owned()), (server, "b".to_owned())],
-            cpus: BTreeMap::new(),
-            target: "10.0.0.3:30000".parse().unwrap(),
-            host: None,
-            hops: Vec::new(),
-            programs: Vec::new(),
-            programs_beside: Vec::new(),
             proxies,
-            node_onlookers: Vec::new(),
-            partly_proved: None,
-            link_bits_per_s: None,
-            mtu_bytes: 0,
-            tunnel_bytes: 0,
+            ..Route::to("10.0.0.3:30000".parse().unwrap())
         }
     }
 

@@ -350,12 +350,6 @@ mod tests {
             path: "in".to_owned(),
             clients: vec![AgentId("client".to_owned())],
             servers: vec![AgentId("server".to_owned())],
-            nodes: Vec::new(),
-            cpus: BTreeMap::new(),
-            target: "127.0.0.1:1".parse().unwrap(),
-            host: None,
-            hops: Vec::new(),
-            programs: Vec::new(),
             programs_beside: vec![beside("server")],
             proxies: vec![Proxy {
                 name: "gateway".to_owned(),
@@ -366,11 +360,7 @@ mod tests {
                 workers: 1,
                 cpus: None,
             }],
-            node_onlookers: Vec::new(),
-            partly_proved: None,
-            link_bits_per_s: None,
-            mtu_bytes: 0,
-            tunnel_bytes: 0,
+            ..Route::to("127.0.0.1:1".parse().unwrap())
         }
     }
 

@@ -329,19 +329,9 @@ mod tests {
             path: "x".to_owned(),
             clients: agents(&["client", "client#2"]),
             servers: agents(&["server"]),
-            nodes: Vec::new(),
-            cpus: BTreeMap::new(),
-            target: "127.0.0.1:1".parse().unwrap(),
-            host: None,
-            hops: Vec::new(),
             programs: programs.to_vec(),
-            programs_beside: Vec::new(),
             proxies: (11..).zip(proxies).map(proxy).collect(),
-            node_onlookers: Vec::new(),
-            partly_proved: None,
-            link_bits_per_s: None,
-            mtu_bytes: 0,
-            tunnel_bytes: 0,
+            ..Route::to("127.0.0.1:1".parse().unwrap())
         }
     }
 

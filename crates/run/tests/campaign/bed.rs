@@ -138,18 +138,11 @@ impl Testbed for Bed {
             nodes: [named(&clients, "a"), named(&servers, "b")].concat(),
             clients,
             servers,
-            target: *self.elsewhere.get(&path.name).unwrap_or_else(|| &self.targets[&path.name]),
-            cpus: BTreeMap::new(),
-            host: None,
             hops: vec!["loopback".to_owned()],
-            programs: Vec::new(),
-            programs_beside: Vec::new(),
             proxies: self.proxies.get(&path.name).cloned().unwrap_or_default(),
-            node_onlookers: Vec::new(),
-            partly_proved: None,
-            link_bits_per_s: None,
-            mtu_bytes: 0,
-            tunnel_bytes: 0,
+            ..Route::to(
+                *self.elsewhere.get(&path.name).unwrap_or_else(|| &self.targets[&path.name]),
+            )
         })
     }
 

@@ -172,23 +172,16 @@ impl Testbed for Far {
         let of_client =
             clients.iter().enumerate().map(|(i, agent)| (agent.clone(), format!("c{}", i / 2 + 1)));
         let of_server = servers.iter().map(|agent| (agent.clone(), "s".to_owned()));
+        let target = self.address(&servers[0]);
         Ok(Route {
             path: path.name.clone(),
             nodes: of_client.chain(of_server).collect(),
-            target: self.address(&servers[0]),
             clients,
             servers,
-            cpus: BTreeMap::new(),
-            host: None,
             hops: vec!["loopback".to_owned()],
-            programs: Vec::new(),
-            programs_beside: Vec::new(),
             proxies: self.proxies.clone(),
             node_onlookers: self.node_onlookers.clone(),
-            partly_proved: None,
-            link_bits_per_s: None,
-            mtu_bytes: 0,
-            tunnel_bytes: 0,
+            ..Route::to(target)
         })
     }
 

@@ -22,19 +22,8 @@ fn route(proxies: &[&str]) -> Route {
         path: "p".to_owned(),
         clients: vec![AgentId("pod@a/mesh".to_owned())],
         servers: vec![AgentId("pod@b/mesh".to_owned())],
-        nodes: Vec::new(),
-        cpus: BTreeMap::new(),
-        target: SocketAddr::from(([10, 0, 0, 2], 7474)),
-        host: None,
-        hops: Vec::new(),
-        programs: Vec::new(),
-        programs_beside: Vec::new(),
         proxies: proxies.iter().map(proxy).collect(),
-        node_onlookers: Vec::new(),
-        partly_proved: None,
-        link_bits_per_s: None,
-        mtu_bytes: 0,
-        tunnel_bytes: 0,
+        ..Route::to(SocketAddr::from(([10, 0, 0, 2], 7474)))
     }
 }
 

@@ -234,19 +234,9 @@ mod tests {
             path: "in".to_owned(),
             clients: vec![agent("client")],
             servers: vec![agent("server")],
-            nodes: Vec::new(),
-            cpus: BTreeMap::new(),
-            target: "127.0.0.1:1".parse().unwrap(),
-            host: None,
-            hops: Vec::new(),
-            programs: Vec::new(),
-            programs_beside: Vec::new(),
             proxies: vec![gateway],
             node_onlookers: vec![alone],
-            partly_proved: None,
-            link_bits_per_s: None,
-            mtu_bytes: 0,
-            tunnel_bytes: 0,
+            ..Route::to("127.0.0.1:1".parse().unwrap())
         };
         let report = |t_ns: i64| {
             let start = Tick { t_ns, ..Tick::default() };

@@ -27,20 +27,11 @@ fn lab() -> (Route, Record) {
         servers: vec![agents[1].clone()],
         nodes: vec![(agents[0].clone(), "a".to_owned()), (agents[1].clone(), "b".to_owned())],
         cpus: BTreeMap::from([(agents[0].clone(), vec![0, 1]), (agents[1].clone(), vec![2, 3])]),
-        target: "127.0.0.1:1".parse().unwrap(),
-        host: None,
-        hops: Vec::new(),
-        programs: Vec::new(),
-        programs_beside: Vec::new(),
         proxies: vec![
             proxy("server-sidecar", 2, Some(vec![2])),
             proxy("server-sidecar#2", 3, None),
         ],
-        node_onlookers: Vec::new(),
-        partly_proved: None,
-        link_bits_per_s: None,
-        mtu_bytes: 0,
-        tunnel_bytes: 0,
+        ..Route::to("127.0.0.1:1".parse().unwrap())
     };
     let mut record = fixture::record(&[]);
     record.cost.one_machine = true;
