@@ -17,7 +17,8 @@ use std::collections::BTreeSet;
 
 use hopbench_model::secret::Secrets;
 use hopbench_model::{
-    Bounds, Cell, Fault, Job, Nanos, Path, Plan, Point, Record, RunFile, RunStatus, SECOND, Tick,
+    Bounds, Cell, Fault, Job, Nanos, Path, Plan, Point, Record, RunFile, RunStatus, SECOND,
+    TestbedSpec, Tick,
 };
 use hopbench_sys::clock;
 use hopbench_testbed::Testbed;
@@ -41,9 +42,14 @@ use trial::{CellTrial, Done, Measured};
 const MOST_REPEATS: usize = 2;
 /// Between two tries of a trial whose clients were not let in, while the testbed settles, ns.
 const SETTLING: Nanos = SECOND;
-/// What a trial takes beyond its warm-up and window in a lab, ns: an estimate, for whoever has not
-/// seen any yet.
-pub const TRIAL_OVERHEAD_NS: Nanos = SECOND * 6 / 100;
+/// What a trial takes beyond its warm-up and window, ns: an estimate, for whoever has not seen any
+/// yet. On clusters orders travel, and nodes are asked for their counters before and after.
+pub fn between_trials_ns(testbed: &TestbedSpec) -> Nanos {
+    match testbed {
+        TestbedSpec::Lab(_) | TestbedSpec::Hosts(_) => SECOND * 6 / 100,
+        TestbedSpec::Kubernetes(_) => SECOND * 13 / 100,
+    }
+}
 
 /// A plan, the folder of its results, and what was measured of it before.
 #[derive(Debug)]
@@ -307,7 +313,9 @@ impl Campaign {
     fn trial_ns(&self, job: &Job) -> Nanos {
         let (sum, count) = self.overhead;
         let mean = i64::try_from(count).ok().and_then(|count| sum.checked_div(count));
-        least_ns(job).saturating_add_signed(mean.unwrap_or(TRIAL_OVERHEAD_NS.cast_signed())).max(1)
+        let mean = mean
+            .unwrap_or_else(|| between_trials_ns(&self.folder.run().plan.testbed).cast_signed());
+        least_ns(job).saturating_add_signed(mean).max(1)
     }
 
     /// Notes what a trial took beyond its warm-up and window, with the pause before it.

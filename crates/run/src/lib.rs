@@ -22,7 +22,7 @@ mod warnings;
 pub use assemble::{ProxySaid, Setting, record};
 pub use campaign::{
     Campaign, CellsEnded, Ended, Event, Finished, MOST_PROFILES, Observer, Profiling,
-    TRIAL_OVERHEAD_NS, looked_at_instead, measurable, new_run, order, same_build, uncompared,
+    between_trials_ns, looked_at_instead, measurable, new_run, order, same_build, uncompared,
 };
 pub use conduct::agent_connection::AgentConnection;
 pub use conduct::{Edges, Ends, StandingOrders, TrialResult, Watch, Watcher, conduct};

@@ -65,7 +65,18 @@ impl Sessions {
         clients: &[AgentId],
         servers: &[AgentId],
     ) -> Result<(), Fault> {
-        let mut missing = keys(clients, servers);
+        let failed = self.open_all(testbed, keys(clients, servers), true);
+        failed.into_iter().next().map_or(Ok(()), |(_, fault)| Err(fault))
+    }
+
+    /// The same for these keys. Those that failed, with the reason. `all_or_none`: the first that
+    /// the testbed refuses ends it, for an agent that does not start takes its time.
+    fn open_all(
+        &mut self,
+        testbed: &mut dyn Testbed,
+        mut missing: Vec<Key>,
+        all_or_none: bool,
+    ) -> Vec<(Key, Fault)> {
         missing.retain(|key| {
             let agent = self.resting.lock().remove(key).and_then(usable);
             let is_missing = agent.is_none();
@@ -78,15 +89,16 @@ impl Sessions {
             for key in missing {
                 // The testbed is asked for one after the other, but none waits for another's
                 // handshake.
+                let opened_as = key.clone();
                 let open = testbed.control(&key.0).and_then(|control| {
                     // The first may have to wait long for the last.
                     if self.keeper.is_none() && !matches!(control, Control::Pair(_)) {
                         self.keeper = Some(Keeper::of(Arc::clone(resting))?);
                     }
                     let open = move || {
-                        let agent =
-                            AgentConnection::with(control, ours, format!("the agent {}", key.0))?;
-                        resting.lock().insert(key, agent);
+                        let name = format!("the agent {}", opened_as.0);
+                        let agent = AgentConnection::with(control, ours, name)?;
+                        resting.lock().insert(opened_as, agent);
                         Ok(())
                     };
                     let thread = std::thread::Builder::new()
@@ -95,18 +107,21 @@ impl Sessions {
                     thread.map_err(|e| Fault::environment(format!("cannot start a thread: {e}")))
                 });
                 let failed = open.is_err();
-                opening.push(open);
-                if failed {
+                opening.push((key, open));
+                if failed && all_or_none {
                     break;
                 }
             }
             let panicked = || Err(Fault::measuring("a thread that opened a session panicked"));
             // All of them, whatever came of the first.
-            let opened: Vec<Result<(), Fault>> = opening
+            opening
                 .into_iter()
-                .map(|thread| thread?.join().unwrap_or_else(|_| panicked()))
-                .collect();
-            opened.into_iter().collect()
+                .filter_map(|(key, thread)| {
+                    let opened: Result<(), Fault> =
+                        thread.and_then(|thread| thread.join().unwrap_or_else(|_| panicked()));
+                    Some((key, opened.err()?))
+                })
+                .collect()
         })
     }
 
@@ -121,17 +136,10 @@ impl Sessions {
         self.lost.retain(|_, (_, until)| *until > now);
         let wanted = onlookers.iter().filter(|agent| !self.lost.contains_key(*agent));
         let wanted: Vec<AgentId> = wanted.cloned().collect();
-        // All at once; if that fails, one by one, to know which.
-        let opened = self.open(testbed, &wanted, &[]);
-        if let (Err(fault), [agent]) = (&opened, &wanted[..]) {
-            self.lost.insert(agent.clone(), (fault.text.clone(), clock::now() + REST));
-        } else if opened.is_err() {
-            for agent in wanted {
-                if let Err(fault) = self.open(testbed, std::slice::from_ref(&agent), &[]) {
-                    self.lost.insert(agent, (fault.text, clock::now() + REST));
-                }
-            }
-        }
+        let failed = self.open_all(testbed, keys(&wanted, &[]), false);
+        let until = clock::now() + REST;
+        self.lost
+            .extend(failed.into_iter().map(|((agent, _), fault)| (agent, (fault.text, until))));
         let lost = |agent: &AgentId| Some((agent.clone(), self.lost.get(agent)?.0.clone()));
         onlookers.iter().filter_map(lost).collect()
     }

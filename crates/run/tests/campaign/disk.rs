@@ -12,7 +12,7 @@ use hopbench_run::new_run;
 use hopbench_run::results::{Folder, read};
 
 use crate::bed::Bed;
-use crate::onlooker::{Onlooker, contents, resume, run};
+use crate::follower::{Follower, contents, resume, run};
 use crate::plans::{latency, path, plan};
 
 /// Names the test that is inside.
@@ -70,19 +70,19 @@ fn a_full_disk_ends_the_run_and_loses_nothing() {
         let dir = tempfile::tempdir().unwrap();
         mount("size=64k", dir.path());
         let plan = plan(vec![path("x", 1, 1)], latency(&[1, 64]), 20);
-        let mut onlooker = Onlooker::default();
+        let mut follower = Follower::default();
         let fault =
-            run(plan, &dir.path().join("r"), &mut Bed::default(), &mut onlooker).unwrap_err();
+            run(plan, &dir.path().join("r"), &mut Bed::default(), &mut follower).unwrap_err();
         assert_eq!(fault.kind, FaultKind::Measuring, "{fault}");
         assert!(fault.text.contains("No space left") && fault.text.contains("--resume"), "{fault}");
         let at = dir.path().join("r");
         let (file, records, notes) = read(&at).unwrap();
         assert!(notes.is_empty(), "no half line is left: {notes:?}");
         assert!(
-            !records.is_empty() && records.len() == onlooker.done,
+            !records.is_empty() && records.len() == follower.done,
             "{} of {}",
             records.len(),
-            onlooker.done
+            follower.done
         );
         assert_ne!(file.status, RunStatus::Complete);
         // With room, the rest follows.
@@ -92,7 +92,7 @@ fn a_full_disk_ends_the_run_and_loses_nothing() {
             .output()
             .unwrap();
         assert!(remounted.status.success(), "{remounted:?}");
-        let mut rest = Onlooker::default();
+        let mut rest = Follower::default();
         let ended = resume(&at, &mut Bed::default(), &mut rest).unwrap();
         assert_eq!((ended.good + records.len(), rest.started.len()), (40, ended.good));
         let (file, all) = contents(&at);

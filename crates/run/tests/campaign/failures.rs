@@ -12,7 +12,7 @@ use hopbench_testbed::Testbed;
 use serde_json::json;
 
 use crate::bed::{Bed, Trouble};
-use crate::onlooker::{Onlooker, contents, resume, run};
+use crate::follower::{Follower, contents, resume, run};
 use crate::plans::{job, latency, path, plan, point};
 
 fn bed(path: &str, trouble: Trouble) -> Bed {
@@ -23,11 +23,11 @@ fn bed(path: &str, trouble: Trouble) -> Bed {
 fn a_path_that_cannot_be_taken_fails_three_times_a_round_and_the_run_goes_on() {
     let dir = tempfile::tempdir().unwrap();
     let plan = plan(vec![path("bad", 1, 1), path("good", 1, 1)], latency(&[1, 2, 3, 4, 5]), 2);
-    let (mut bed, mut onlooker) = (bed("bad", Trouble::NoRoute), Onlooker::default());
-    let ended = run(plan, dir.path(), &mut bed, &mut onlooker).unwrap();
+    let (mut bed, mut follower) = (bed("bad", Trouble::NoRoute), Follower::default());
+    let ended = run(plan, dir.path(), &mut bed, &mut follower).unwrap();
     assert_eq!((ended.good, ended.errors, ended.failures), (10, 0, 10));
     assert_eq!(bed.routes.iter().filter(|path| *path == "bad").count(), 6, "three tries a round");
-    assert_eq!(onlooker.given_up, [("bad".to_owned(), 1, 2), ("bad".to_owned(), 2, 2)]);
+    assert_eq!(follower.given_up, [("bad".to_owned(), 1, 2), ("bad".to_owned(), 2, 2)]);
     let (run, records) = contents(dir.path());
     assert_eq!((run.status, records.len()), (RunStatus::Incomplete, 10));
     let reasons = |text: &str| {
@@ -41,7 +41,7 @@ fn a_proof_that_fails_makes_the_record_an_error() {
     let dir = tempfile::tempdir().unwrap();
     let plan = plan(vec![path("bad", 1, 1), path("good", 1, 1)], latency(&[1]), 1);
     let ended =
-        run(plan, dir.path(), &mut bed("bad", Trouble::NoProof), &mut Onlooker::default()).unwrap();
+        run(plan, dir.path(), &mut bed("bad", Trouble::NoProof), &mut Follower::default()).unwrap();
     assert_eq!((ended.good, ended.errors, ended.failures), (1, 1, 0));
     let (file, records) = contents(dir.path());
     assert_eq!(file.status, RunStatus::Incomplete);
@@ -54,10 +54,10 @@ fn a_proof_that_fails_makes_the_record_an_error() {
         );
     }
     // The next try finds the way.
-    let mut onlooker = Onlooker::default();
-    let ended = resume(dir.path(), &mut Bed::default(), &mut onlooker).unwrap();
+    let mut follower = Follower::default();
+    let ended = resume(dir.path(), &mut Bed::default(), &mut follower).unwrap();
     assert_eq!(
-        (ended.good, onlooker.started.len(), onlooker.started[0].path.as_str()),
+        (ended.good, follower.started.len(), follower.started[0].path.as_str()),
         (1, 1, "bad")
     );
     let (again, records) = contents(dir.path());
@@ -71,7 +71,7 @@ fn no_evidence_is_no_proof() {
     let dir = tempfile::tempdir().unwrap();
     let plan = plan(vec![path("bad", 1, 1), path("good", 1, 1)], latency(&[1]), 1);
     let ended =
-        run(plan, dir.path(), &mut bed("bad", Trouble::NoEvidence), &mut Onlooker::default())
+        run(plan, dir.path(), &mut bed("bad", Trouble::NoEvidence), &mut Follower::default())
             .unwrap();
     assert_eq!((ended.good, ended.errors, ended.failures), (1, 1, 0));
     for record in &contents(dir.path()).1 {
@@ -85,19 +85,19 @@ fn no_evidence_is_no_proof() {
 }
 
 /// Three clients of one server; one of them, or the server, dies in the middle of the first trial.
-fn dies(client: bool) -> (Bed, Onlooker, tempfile::TempDir) {
+fn dies(client: bool) -> (Bed, Follower, tempfile::TempDir) {
     let dir = tempfile::tempdir().unwrap();
     let points = vec![point("w", &[], job("rr", json!({"size": "1B"}), 1, 600))];
     let plan = plan(vec![path("x", 3, 1), path("y", 1, 1)], points, 1);
-    let (mut bed, mut onlooker) = (bed("x", Trouble::Dies(300, client)), Onlooker::default());
-    let ended = run(plan, dir.path(), &mut bed, &mut onlooker).unwrap();
-    assert_eq!((ended.good, ended.errors, ended.failures), (1, 0, 1), "{:?}", onlooker.failed);
+    let (mut bed, mut follower) = (bed("x", Trouble::Dies(300, client)), Follower::default());
+    let ended = run(plan, dir.path(), &mut bed, &mut follower).unwrap();
+    assert_eq!((ended.good, ended.errors, ended.failures), (1, 0, 1), "{:?}", follower.failed);
     assert!(
-        onlooker.failed[0].contains(if client { "client 3 of x" } else { "server 1 of x" }),
+        follower.failed[0].contains(if client { "client 3 of x" } else { "server 1 of x" }),
         "{:?}",
-        onlooker.failed
+        follower.failed
     );
-    (bed, onlooker, dir)
+    (bed, follower, dir)
 }
 
 #[test]
@@ -119,9 +119,9 @@ fn a_client_that_dies_ends_the_trial_and_what_was_measured_is_kept() {
     bed.is_up = true;
     bed.down();
     // The agent is there again, and the trial is repeated; the others are not.
-    let mut onlooker = Onlooker::default();
-    let ended = resume(dir.path(), &mut Bed::default(), &mut onlooker).unwrap();
-    assert_eq!((ended.good, onlooker.started.len()), (1, 1));
+    let mut follower = Follower::default();
+    let ended = resume(dir.path(), &mut Bed::default(), &mut follower).unwrap();
+    assert_eq!((ended.good, follower.started.len()), (1, 1));
     let (file, records) = contents(dir.path());
     assert_eq!((file.status, file.failures.len(), records.len()), (RunStatus::Complete, 0, 2));
     assert!(records.iter().all(|r| r.incomplete.is_none()));
@@ -147,7 +147,7 @@ fn an_earlier_failure_stands_until_its_trial_is_tried_again() {
         trouble: closed.map(|(path, trouble)| (path.to_owned(), trouble)).into(),
         ..Bed::default()
     };
-    assert_eq!(run(plan, dir.path(), &mut bed, &mut Onlooker::default()).unwrap().failures, 2);
+    assert_eq!(run(plan, dir.path(), &mut bed, &mut Follower::default()).unwrap().failures, 2);
     let failed = || -> Vec<String> {
         contents(dir.path())
             .0
@@ -162,12 +162,12 @@ fn an_earlier_failure_stands_until_its_trial_is_tried_again() {
         "{both:?}"
     );
     // A session that ends before it tries anything forgets nothing.
-    let mut enough = Onlooker { enough_after_ticks: Some(0), ..Onlooker::default() };
+    let mut enough = Follower { enough_after_ticks: Some(0), ..Follower::default() };
     assert!(resume(dir.path(), &mut Bed::default(), &mut enough).unwrap().interrupted);
     assert_eq!(failed(), both);
     // What fails again is there once, what is measured no more.
     bed.trouble.remove("bad");
-    let ended = resume(dir.path(), &mut bed, &mut Onlooker::default()).unwrap();
+    let ended = resume(dir.path(), &mut bed, &mut Follower::default()).unwrap();
     assert_eq!((ended.good, ended.failures), (1, 1));
     assert_eq!(failed(), ["worse: the road is closed"]);
     // What a crash kept from being crossed out is crossed out when the folder is taken up.
@@ -219,8 +219,8 @@ fn an_interrupted_trial_is_kept_as_incomplete_and_nothing_follows() {
     let points = vec![point("w", &[], job("rr", json!({"size": "1B"}), 1, 400))];
     let plan = plan(vec![path("x", 1, 1), path("y", 1, 1)], points, 2);
     // Two ends are heard of ten times a second at most: four or five times in a trial.
-    let mut onlooker = Onlooker { enough_after_ticks: Some(11), ..Onlooker::default() };
-    let ended = run(plan, dir.path(), &mut Bed::default(), &mut onlooker).unwrap();
+    let mut follower = Follower { enough_after_ticks: Some(11), ..Follower::default() };
+    let ended = run(plan, dir.path(), &mut Bed::default(), &mut follower).unwrap();
     assert!(ended.interrupted && ended.good < 4 && ended.failures == 0, "{ended:?}");
     let (file, records) = contents(dir.path());
     assert_eq!((file.status, file.failures.len()), (RunStatus::Incomplete, 0));
@@ -229,9 +229,9 @@ fn an_interrupted_trial_is_kept_as_incomplete_and_nothing_follows() {
     assert_eq!(last.incomplete.as_deref(), Some("interrupted"));
     assert!(last.metrics["requests"] > 0.0 && last.window_s < 0.4);
     // What is left is measured, and nothing twice.
-    let mut onlooker = Onlooker::default();
-    let more = resume(dir.path(), &mut Bed::default(), &mut onlooker).unwrap();
-    assert_eq!((more.good, ended.good + more.good), (onlooker.left, 4));
+    let mut follower = Follower::default();
+    let more = resume(dir.path(), &mut Bed::default(), &mut follower).unwrap();
+    assert_eq!((more.good, ended.good + more.good), (follower.left, 4));
     let (file, records) = contents(dir.path());
     assert_eq!((file.status, records.len()), (RunStatus::Complete, 4));
 }

@@ -8,7 +8,7 @@ use hopbench_testbed::{Metered, MeteredKind, Proxy};
 use serde_json::json;
 
 use crate::far::Far;
-use crate::onlooker::{Onlooker, contents, run};
+use crate::follower::{Follower, contents, run};
 use crate::plans::{job, path, plan, point};
 
 /// A meter that reads what it knows every so often. What is under load uses half a core.
@@ -67,11 +67,11 @@ fn sidecar() -> Proxy {
 fn measured(bed: &mut Far, runtime: Option<&str>, window_ms: u64, rounds: u32) -> Vec<Record> {
     let dir = tempfile::tempdir().unwrap();
     let points = vec![point("w", &[], job("rr", json!({"size": "1B"}), 1, window_ms))];
-    let mut onlooker = Onlooker::default();
+    let mut follower = Follower::default();
     let mut path = path("x", 1, 1);
     path.from.runtime = runtime.map(str::to_owned);
-    let ended = run(plan(vec![path], points, rounds), dir.path(), bed, &mut onlooker).unwrap();
-    assert_eq!(ended.failures, 0, "{:?}", onlooker.failed);
+    let ended = run(plan(vec![path], points, rounds), dir.path(), bed, &mut follower).unwrap();
+    assert_eq!(ended.failures, 0, "{:?}", follower.failed);
     contents(dir.path()).1
 }
 

@@ -12,8 +12,8 @@ use serde_json::json;
 
 use crate::bed::Bed;
 use crate::far::Far;
+use crate::follower::{Follower, contents, run};
 use crate::hangs::{Nobody, hangs, never_ready};
-use crate::onlooker::{Onlooker, contents, run};
 use crate::plans::{job, path, plan, point};
 
 fn gate() -> AgentId {
@@ -30,10 +30,10 @@ fn gateway() -> Proxy {
 fn measured(bed: &mut Far, rounds: u32) -> Vec<Record> {
     let dir = tempfile::tempdir().unwrap();
     let points = vec![point("w", &[], job("rr", json!({"size": "1B"}), 1, 50))];
-    let mut onlooker = Onlooker::default();
+    let mut follower = Follower::default();
     let plan = plan(vec![path("x", 1, 1)], points, rounds);
-    let ended = run(plan, dir.path(), bed, &mut onlooker).unwrap();
-    assert_eq!((ended.errors, ended.failures), (0, 0), "{:?}", onlooker.failed);
+    let ended = run(plan, dir.path(), bed, &mut follower).unwrap();
+    assert_eq!((ended.errors, ended.failures), (0, 0), "{:?}", follower.failed);
     contents(dir.path()).1
 }
 
@@ -103,7 +103,7 @@ fn ends_stay_prepared_beside_an_onlooker() {
     let mut bed = Bed { proxies, ..Bed::default() };
     let points = vec![point("ask", &[], job("rr", json!({"size": "1B"}), 2, 50))];
     let plan = Plan { stay_connected: true, ..plan(vec![path("x", 1, 1)], points, 3) };
-    run(plan, dir.path(), &mut bed, &mut Onlooker::default()).unwrap();
+    run(plan, dir.path(), &mut bed, &mut Follower::default()).unwrap();
     let (file, records) = contents(dir.path());
     assert!(file.failures.is_empty(), "{:?}", file.failures);
     let stood: Vec<bool> =

@@ -11,7 +11,7 @@ use hopbench_run::{Campaign, Ended, Finished, Profiling, new_run};
 use serde_json::json;
 
 use crate::bed::{Bed, Trouble};
-use crate::onlooker::{Onlooker, contents};
+use crate::follower::{Follower, contents};
 use crate::plans::{job, path, plan, point};
 
 /// The plan of these tests: two paths, the first the baseline.
@@ -35,7 +35,7 @@ fn allowed() -> Option<Access> {
 }
 
 /// Runs the plan, or goes on with it, and profiles all paths.
-fn profiled(dir: &Path, bed: &mut Bed, onlooker: &mut Onlooker, access: Access) -> Ended {
+fn profiled(dir: &Path, bed: &mut Bed, follower: &mut Follower, access: Access) -> Ended {
     let plan = two_paths();
     let profiling = Profiling::of(&plan, &[], || Ok(access)).unwrap();
     let (folder, resumed) = if dir.join("run.json").exists() {
@@ -45,7 +45,7 @@ fn profiled(dir: &Path, bed: &mut Bed, onlooker: &mut Onlooker, access: Access) 
         (Folder::create(dir, run).unwrap(), Resumed::default())
     };
     let campaign = Campaign::resume(folder, resumed, hello()).with_profiles(Some(profiling));
-    let Finished { ended, fault, .. } = campaign.run(bed, onlooker);
+    let Finished { ended, fault, .. } = campaign.run(bed, follower);
     assert_eq!(fault, None);
     ended
 }
@@ -58,9 +58,9 @@ fn read(dir: &Path) -> Profiles {
 fn a_profile_is_in_no_record_and_one_that_fails_costs_only_itself() {
     let Some(access) = allowed() else { return };
     let dir = tempfile::tempdir().unwrap();
-    let (mut bed, mut onlooker) = (Bed::default(), Onlooker::default());
+    let (mut bed, mut follower) = (Bed::default(), Follower::default());
     bed.trouble.insert("y".to_owned(), Trouble::NoProof);
-    let ended = profiled(dir.path(), &mut bed, &mut onlooker, access);
+    let ended = profiled(dir.path(), &mut bed, &mut follower, access);
     assert_eq!(ended, Ended { good: 2, errors: 2, ..Ended::default() });
     let (_, records) = contents(dir.path());
     assert_eq!(records.len(), 4, "two paths in two rounds");
@@ -76,8 +76,8 @@ fn a_profile_is_in_no_record_and_one_that_fails_costs_only_itself() {
     assert!((x.window_s - 2.0).abs() < 0.2, "{x:?}");
     assert_eq!((y.path.as_str(), &y.folded), ("y", &None));
     assert!(y.problem.as_ref().is_some_and(|why| why.contains("did not take the path")), "{y:?}");
-    let told = |words: &str| onlooker.notes.iter().any(|note| note.starts_with(words));
-    assert!(told("profile 1 of 2, x ask: ") && told("profile 2 of 2, y ask: none"), "{onlooker:?}");
+    let told = |words: &str| follower.notes.iter().any(|note| note.starts_with(words));
+    assert!(told("profile 1 of 2, x ask: ") && told("profile 2 of 2, y ask: none"), "{follower:?}");
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn an_interrupted_profile_leaves_the_run_whole_and_is_made_later() {
     let Some(access) = allowed() else { return };
     let dir = tempfile::tempdir().unwrap();
     // The rounds have fewer ticks than this, and two profiles have more.
-    let mut hasty = Onlooker { enough_after_ticks: Some(60), ..Onlooker::default() };
+    let mut hasty = Follower { enough_after_ticks: Some(60), ..Follower::default() };
     let ended = profiled(dir.path(), &mut Bed::default(), &mut hasty, access);
     assert_eq!(ended, Ended { good: 4, ..Ended::default() });
     let told = |note: &String| note.starts_with("profiles: interrupted after ");
@@ -95,7 +95,7 @@ fn an_interrupted_profile_leaves_the_run_whole_and_is_made_later() {
     let made = profiles(dir.path()).unwrap().map_or(0, |profiles| profiles.file.cells.len());
     assert!(made < 2, "{made} of 2 profiles");
 
-    let ended = profiled(dir.path(), &mut Bed::default(), &mut Onlooker::default(), access);
+    let ended = profiled(dir.path(), &mut Bed::default(), &mut Follower::default(), access);
     assert_eq!(ended, Ended::default(), "nothing was missing");
     assert_eq!(contents(dir.path()).1, records);
     assert!(read(dir.path()).file.cells.iter().all(|cell| cell.folded.is_some()));
@@ -116,13 +116,13 @@ fn profiles_of_another_version_stay_as_they_are() {
         [(newer, "found `hopbench.profile/9`", all), ("{", " is damaged: ", none)]
     {
         std::fs::write(&file, text).unwrap();
-        let mut onlooker = Onlooker::default();
-        let ended = profiled(dir.path(), &mut Bed::default(), &mut onlooker, access);
+        let mut follower = Follower::default();
+        let ended = profiled(dir.path(), &mut Bed::default(), &mut follower, access);
         assert_eq!(ended, expected);
         let is_told = |note: &String| note.starts_with("no profiles: ") && note.contains(told);
-        assert!(onlooker.notes.iter().any(is_told), "{:?}", onlooker.notes);
+        assert!(follower.notes.iter().any(is_told), "{:?}", follower.notes);
         let is_trial = |note: &String| note.starts_with("profile 1 of ");
-        assert!(!onlooker.notes.iter().any(is_trial), "{:?}", onlooker.notes);
+        assert!(!follower.notes.iter().any(is_trial), "{:?}", follower.notes);
         assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
     }
 }

@@ -8,7 +8,7 @@ use hopbench_testbed::Proxy;
 use serde_json::json;
 
 use crate::bed::{Bed, Trouble};
-use crate::onlooker::{Onlooker, contents, resume, run};
+use crate::follower::{Follower, contents, resume, run};
 use crate::plans::{job, path, plan, point};
 
 /// A process that ends with the test.
@@ -47,7 +47,7 @@ fn measure(
 ) -> (Vec<Record>, tempfile::TempDir) {
     let dir = tempfile::tempdir().unwrap();
     let points = vec![point("w", &[], job(workload, params, 2, 1000))];
-    run(plan(paths, points, 1), dir.path(), bed, &mut Onlooker::default()).unwrap();
+    run(plan(paths, points, 1), dir.path(), bed, &mut Follower::default()).unwrap();
     (contents(dir.path()).1, dir)
 }
 
@@ -214,7 +214,7 @@ fn a_proxy_that_dies_is_why_the_trial_is_incomplete() {
     assert!(!cut.metrics.contains_key("proxy_cores"), "half of a sum is none");
     // The other path was measured, and the next session finds new proxies.
     assert!(records.iter().any(|record| record.path == "y" && record.incomplete.is_none()));
-    let ended = resume(dir.path(), &mut Bed::default(), &mut Onlooker::default()).unwrap();
+    let ended = resume(dir.path(), &mut Bed::default(), &mut Follower::default()).unwrap();
     assert_eq!(ended.good, 1);
 }
 

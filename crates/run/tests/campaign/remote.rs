@@ -8,7 +8,7 @@ use hopbench_testbed::{Metered, MeteredKind};
 use serde_json::json;
 
 use crate::far::Far;
-use crate::onlooker::{Onlooker, contents, run};
+use crate::follower::{Follower, contents, run};
 use crate::plans::{job, latency, path, plan, point};
 
 /// Both ways to a port: straight and forwarded, with several clients; each session is opened once.
@@ -21,9 +21,9 @@ fn sessions_over_networks_do_what_socket_pairs_do() {
             point("w", &[("connections", json!(n))], job("rr", json!({"size": "1B"}), n, 200))
         });
         let plan = plan(vec![path("x", 3, 1), path("y", 1, 1)], points.into(), 2);
-        let (mut bed, mut onlooker) = (Far::new(forwarded), Onlooker::default());
-        let ended = run(plan, dir.path(), &mut bed, &mut onlooker).unwrap();
-        assert_eq!((ended.good, ended.errors, ended.failures), (8, 0, 0), "{:?}", onlooker.failed);
+        let (mut bed, mut follower) = (Far::new(forwarded), Follower::default());
+        let ended = run(plan, dir.path(), &mut bed, &mut follower).unwrap();
+        assert_eq!((ended.good, ended.errors, ended.failures), (8, 0, 0), "{:?}", follower.failed);
         assert_eq!(bed.opened.len(), 6);
         assert!(bed.opened.values().all(|times| *times == 1), "{:?}", bed.opened);
         let (file, records) = contents(dir.path());
@@ -44,23 +44,23 @@ fn agents_of_a_run_do_what_is_in_the_plan_and_no_more() {
         point("w", &[("connections", json!(n))], job("rr", json!({"size": "1B"}), n, 200))
     });
     let plan = plan(vec![path("x", 3, 1), path("y", 1, 1)], points.into(), 1);
-    let (mut bed, mut onlooker) = (Far::of_run(), Onlooker::default());
-    let ended = run(plan.clone(), dir.path(), &mut bed, &mut onlooker).unwrap();
-    assert_eq!((ended.good, ended.errors, ended.failures), (4, 0, 0), "{:?}", onlooker.failed);
+    let (mut bed, mut follower) = (Far::of_run(), Follower::default());
+    let ended = run(plan.clone(), dir.path(), &mut bed, &mut follower).unwrap();
+    assert_eq!((ended.good, ended.errors, ended.failures), (4, 0, 0), "{:?}", follower.failed);
     // All of the plan from the first trial on: both servers, and the connections of three clients
     // with four each.
     let [first, .., last] = &bed.permits[..] else { panic!("{:?}", bed.permits) };
     assert_eq!((first.targets.len(), first.bounds.connections, first.bounds.threads), (2, 12, 1));
     assert_eq!(first, last);
     let (dir, nobody) = (tempfile::tempdir().unwrap(), "127.0.0.1:9".parse().unwrap());
-    let (mut bed, mut onlooker) =
-        (Far { permitted: Some(nobody), ..Far::of_run() }, Onlooker::default());
-    let ended = run(plan, dir.path(), &mut bed, &mut onlooker).unwrap();
-    assert_eq!((ended.good, ended.failures), (0, 4), "{:?}", onlooker.failed);
+    let (mut bed, mut follower) =
+        (Far { permitted: Some(nobody), ..Far::of_run() }, Follower::default());
+    let ended = run(plan, dir.path(), &mut bed, &mut follower).unwrap();
+    assert_eq!((ended.good, ended.failures), (0, 4), "{:?}", follower.failed);
     assert!(
-        onlooker.failed.iter().all(|why| why.contains("none of the 1 targets")),
+        follower.failed.iter().all(|why| why.contains("none of the 1 targets")),
         "{:?}",
-        onlooker.failed
+        follower.failed
     );
 }
 
@@ -71,15 +71,15 @@ fn agents_of_a_run_do_what_is_in_the_plan_and_no_more() {
 fn sessions_that_rest_are_kept_alive() {
     let dir = tempfile::tempdir().unwrap();
     let long = vec![point("w", &[], job("rr", json!({"size": "1B"}), 1, 6000))];
-    let (mut bed, mut onlooker) = (Far { slow_ms: 2600, ..Far::new(true) }, Onlooker::default());
+    let (mut bed, mut follower) = (Far { slow_ms: 2600, ..Far::new(true) }, Follower::default());
     let ended = run(
         plan(vec![path("x", 1, 1), path("y", 1, 1)], long, 2),
         dir.path(),
         &mut bed,
-        &mut onlooker,
+        &mut follower,
     )
     .unwrap();
-    assert_eq!((ended.good, ended.errors, ended.failures), (4, 0, 0), "{:?}", onlooker.failed);
+    assert_eq!((ended.good, ended.errors, ended.failures), (4, 0, 0), "{:?}", follower.failed);
     assert!(bed.opened.values().all(|times| *times == 1), "{:?}", bed.opened);
 }
 
@@ -87,11 +87,11 @@ fn sessions_that_rest_are_kept_alive() {
 #[test]
 fn sessions_that_wait_for_others_to_be_opened_are_kept_alive() {
     let dir = tempfile::tempdir().unwrap();
-    let (mut bed, mut onlooker) = (Far { far_ms: 2000, ..Far::new(true) }, Onlooker::default());
+    let (mut bed, mut follower) = (Far { far_ms: 2000, ..Far::new(true) }, Follower::default());
     let ended =
-        run(plan(vec![path("x", 3, 1)], latency(&[1]), 1), dir.path(), &mut bed, &mut onlooker)
+        run(plan(vec![path("x", 3, 1)], latency(&[1]), 1), dir.path(), &mut bed, &mut follower)
             .unwrap();
-    assert_eq!((ended.good, ended.errors, ended.failures), (1, 0, 0), "{:?}", onlooker.failed);
+    assert_eq!((ended.good, ended.errors, ended.failures), (1, 0, 0), "{:?}", follower.failed);
     assert_eq!(bed.opened.values().copied().collect::<Vec<_>>(), [1, 1, 1, 1], "{:?}", bed.opened);
 }
 
@@ -101,11 +101,11 @@ fn a_session_that_is_cut_fails_its_trial_only() {
     let dir = tempfile::tempdir().unwrap();
     let points = vec![point("w", &[], job("rr", json!({"size": "1B"}), 1, 600))];
     let plan = plan(vec![path("x", 2, 1), path("y", 1, 1)], points, 3);
-    let (mut bed, mut onlooker) =
-        (Far { cut: Some(("x".to_owned(), 300)), ..Far::new(true) }, Onlooker::default());
-    let ended = run(plan, dir.path(), &mut bed, &mut onlooker).unwrap();
-    assert_eq!((ended.good, ended.failures), (5, 1), "{:?}", onlooker.failed);
-    let why = &onlooker.failed[0];
+    let (mut bed, mut follower) =
+        (Far { cut: Some(("x".to_owned(), 300)), ..Far::new(true) }, Follower::default());
+    let ended = run(plan, dir.path(), &mut bed, &mut follower).unwrap();
+    assert_eq!((ended.good, ended.failures), (5, 1), "{:?}", follower.failed);
+    let why = &follower.failed[0];
     assert!(
         why.contains("lost the agent client 1 of x")
             && why.contains("the connection to it was cut"),
@@ -120,9 +120,9 @@ fn a_session_that_is_cut_fails_its_trial_only() {
 fn a_session_that_is_cut_between_trials_is_opened_again() {
     let dir = tempfile::tempdir().unwrap();
     let plan = plan(vec![path("x", 1, 1)], latency(&[1]), 3);
-    let (mut bed, mut onlooker) = (Far { cut_after: true, ..Far::new(true) }, Onlooker::default());
-    let ended = run(plan, dir.path(), &mut bed, &mut onlooker).unwrap();
-    assert_eq!((ended.good, ended.failures), (3, 0), "{:?}", onlooker.failed);
+    let (mut bed, mut follower) = (Far { cut_after: true, ..Far::new(true) }, Follower::default());
+    let ended = run(plan, dir.path(), &mut bed, &mut follower).unwrap();
+    assert_eq!((ended.good, ended.failures), (3, 0), "{:?}", follower.failed);
     assert_eq!(bed.opened.values().copied().collect::<Vec<_>>(), [2, 1], "{:?}", bed.opened);
 }
 
@@ -130,12 +130,12 @@ fn a_session_that_is_cut_between_trials_is_opened_again() {
 fn another_token_is_told() {
     let dir = tempfile::tempdir().unwrap();
     let plan = plan(vec![path("x", 1, 1)], latency(&[1]), 1);
-    let (mut bed, mut onlooker) =
-        (Far { other_token: true, ..Far::new(false) }, Onlooker::default());
+    let (mut bed, mut follower) =
+        (Far { other_token: true, ..Far::new(false) }, Follower::default());
     let began = clock::now();
-    let ended = run(plan, dir.path(), &mut bed, &mut onlooker).unwrap();
+    let ended = run(plan, dir.path(), &mut bed, &mut follower).unwrap();
     assert_eq!((ended.good, ended.failures), (0, 1));
-    assert!(onlooker.failed[0].contains("has another token"), "{:?}", onlooker.failed);
+    assert!(follower.failed[0].contains("has another token"), "{:?}", follower.failed);
     assert!(clock::now() - began < 5_000_000_000, "a refusal is no silence");
 }
 
@@ -145,11 +145,11 @@ fn another_token_is_told() {
 fn a_hundred_clients_are_one() {
     let dir = tempfile::tempdir().unwrap();
     let points = vec![point("w", &[], job("rr", json!({"size": "1B"}), 1, 800))];
-    let (mut bed, mut onlooker) = (Far::new(false), Onlooker::default());
+    let (mut bed, mut follower) = (Far::new(false), Follower::default());
     let ended =
-        run(plan(vec![path("x", 100, 1)], points, 1), dir.path(), &mut bed, &mut onlooker).unwrap();
+        run(plan(vec![path("x", 100, 1)], points, 1), dir.path(), &mut bed, &mut follower).unwrap();
     let record = contents(dir.path()).1.remove(0);
-    let said = (&record.error, &onlooker.failed);
+    let said = (&record.error, &follower.failed);
     assert_eq!((ended.good, ended.errors, ended.failures), (1, 0, 0), "{said:?}");
     assert_eq!(record.settings["clients"], "100");
     assert_eq!(record.latency["service_ns"].count as f64, record.metrics["requests"]);
@@ -163,14 +163,14 @@ fn a_hundred_clients_are_one() {
     assert_eq!(record.settings.get("clock_error_ns"), None, "they read this clock");
 }
 
-fn measured(bed: &mut Far, window_ms: u64, rounds: u32) -> (Vec<Record>, Onlooker) {
+fn measured(bed: &mut Far, window_ms: u64, rounds: u32) -> (Vec<Record>, Follower) {
     let dir = tempfile::tempdir().unwrap();
     let points = vec![point("w", &[], job("rr", json!({"size": "1B"}), 1, window_ms))];
-    let mut onlooker = Onlooker::default();
+    let mut follower = Follower::default();
     let ended =
-        run(plan(vec![path("x", 1, 1)], points, rounds), dir.path(), bed, &mut onlooker).unwrap();
-    assert_eq!(ended.failures, 0, "{:?}", onlooker.failed);
-    (contents(dir.path()).1, onlooker)
+        run(plan(vec![path("x", 1, 1)], points, rounds), dir.path(), bed, &mut follower).unwrap();
+    assert_eq!(ended.failures, 0, "{:?}", follower.failed);
+    (contents(dir.path()).1, follower)
 }
 
 fn said(what: &str) -> Vec<String> {
@@ -189,10 +189,10 @@ fn a_trial_in_which_the_testbed_changed_is_measured_again() {
         Vec::new(),
     ];
     let mut bed = Far { changes, ..Far::new(false) };
-    let (records, onlooker) = measured(&mut bed, 20, 2);
+    let (records, follower) = measured(&mut bed, 20, 2);
     assert_eq!(records.len(), 2, "one record a trial");
     let note = "x w : measured again, as the testbed changed: pod s restarted";
-    assert_eq!(onlooker.notes, [note]);
+    assert_eq!(follower.notes, [note]);
     assert_eq!(
         records[0].settings["measured_again"],
         "1 times, as the testbed changed: pod s restarted"
@@ -211,8 +211,8 @@ fn a_testbed_that_never_rests_leaves_a_record_that_says_so() {
     let restless =
         |n: usize| vec![Vec::new(), vec![format!("pod {n} went"), format!("pod {n} came")]];
     let mut bed = Far { changes: (1..=3).flat_map(restless).collect(), ..Far::new(false) };
-    let (records, onlooker) = measured(&mut bed, 20, 1);
-    assert_eq!(onlooker.notes.len(), 2, "twice again, and no more: {:?}", onlooker.notes);
+    let (records, follower) = measured(&mut bed, 20, 1);
+    assert_eq!(follower.notes.len(), 2, "twice again, and no more: {:?}", follower.notes);
     let record = &records[0];
     assert_eq!(record.testbed_changed.as_deref(), Some("pod 3 went; pod 3 came"));
     assert!(

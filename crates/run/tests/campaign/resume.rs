@@ -10,7 +10,7 @@ use hopbench_run::{Campaign, new_run, same_build};
 use hopbench_wire::Hello;
 
 use crate::bed::Bed;
-use crate::onlooker::{Onlooker, contents, resume, run};
+use crate::follower::{Follower, contents, resume, run};
 use crate::plans::{latency, path, plan};
 
 fn small() -> Plan {
@@ -20,7 +20,7 @@ fn small() -> Plan {
 /// A folder with all eight records of [`small`].
 fn finished() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
-    let ended = run(small(), dir.path(), &mut Bed::default(), &mut Onlooker::default()).unwrap();
+    let ended = run(small(), dir.path(), &mut Bed::default(), &mut Follower::default()).unwrap();
     assert_eq!((ended.good, ended.errors), (8, 0));
     dir
 }
@@ -87,10 +87,10 @@ fn a_crash_at_any_byte_loses_the_line_under_way_and_nothing_else() {
     for cut in [from, from + 1, ends[ends.len() - 2] + 100, bytes.len() - 1, bytes.len()] {
         let dir = crashed(whole.path(), &bytes[..cut]);
         let complete = ends.iter().filter(|end| **end <= cut).count();
-        let mut onlooker = Onlooker::default();
-        let ended = resume(dir.path(), &mut Bed::default(), &mut onlooker).unwrap();
-        assert_eq!((ended.good, onlooker.started.len()), (8 - complete, 8 - complete));
-        assert_eq!(onlooker.started, ids[complete..], "the rest, in the order it would have had");
+        let mut follower = Follower::default();
+        let ended = resume(dir.path(), &mut Bed::default(), &mut follower).unwrap();
+        assert_eq!((ended.good, follower.started.len()), (8 - complete, 8 - complete));
+        assert_eq!(follower.started, ids[complete..], "the rest, in the order it would have had");
         let (run, all) = contents(dir.path());
         assert_eq!((run.status, all.len()), (RunStatus::Complete, 8));
         assert!(all.iter().all(|record| record.run_id == run.run_id));
@@ -277,20 +277,20 @@ fn a_run_that_goes_on_elsewhere_says_so() {
     let mut elsewhere = hello();
     elsewhere.machine.insert("kernel".to_owned(), "99.1".to_owned());
     elsewhere.version = "9.9.9".to_owned();
-    let mut onlooker = Onlooker::default();
+    let mut follower = Follower::default();
     let finished =
-        Campaign::resume(folder, resumed, elsewhere).run(&mut Bed::default(), &mut onlooker);
+        Campaign::resume(folder, resumed, elsewhere).run(&mut Bed::default(), &mut follower);
     assert_eq!(
-        (finished.fault, finished.ended.good, onlooker.started.len()),
+        (finished.fault, finished.ended.good, follower.started.len()),
         (None, 0, 0),
         "everything was there"
     );
     assert!(
-        onlooker.notes.iter().any(|n| n.contains("another kernel") && n.contains("99.1")),
+        follower.notes.iter().any(|n| n.contains("another kernel") && n.contains("99.1")),
         "{:?}",
-        onlooker.notes
+        follower.notes
     );
-    assert!(onlooker.notes.iter().any(|n| n.contains("another version")), "{:?}", onlooker.notes);
+    assert!(follower.notes.iter().any(|n| n.contains("another version")), "{:?}", follower.notes);
     drop(finished.folder);
     // Later still, on a machine that was started again, where the testbed turns out otherwise.
     let (folder, resumed) = Folder::resume(dir.path()).unwrap();
@@ -298,8 +298,8 @@ fn a_run_that_goes_on_elsewhere_says_so() {
     later.machine.insert("cpu_count".to_owned(), "77".to_owned());
     let facts = (0..9).map(|n| (format!("fact {n}"), "new".to_owned())).collect();
     let mut bed = Bed { facts, ..Bed::default() };
-    let mut onlooker = Onlooker::default();
-    assert_eq!(Campaign::resume(folder, resumed, later).run(&mut bed, &mut onlooker).fault, None);
+    let mut follower = Follower::default();
+    assert_eq!(Campaign::resume(folder, resumed, later).run(&mut bed, &mut follower).fault, None);
     let notes = contents(dir.path()).0.notes;
     let of = |session: &str| -> Vec<&String> {
         notes.iter().filter(|note| note.starts_with(session)).collect()
@@ -316,7 +316,7 @@ fn a_run_that_goes_on_elsewhere_says_so() {
     let testbed = "resumed on a testbed that is not as it was: bed (it was loopback, now it is \
                    unknown), fact 0 (it was";
     assert!(third[2].contains(testbed) && third[2].ends_with(", and 5 facts more"), "{notes:?}");
-    assert!(onlooker.notes.iter().any(|note| note.contains(testbed)), "{:?}", onlooker.notes);
+    assert!(follower.notes.iter().any(|note| note.contains(testbed)), "{:?}", follower.notes);
 }
 
 /// Makes of a folder what a version before `hopbench.record/2` left: all of a record is in its
@@ -346,9 +346,9 @@ fn a_run_whose_records_are_older_goes_on_beside_them() {
     let bytes = lines.as_bytes();
     let kept = line_ends(bytes)[3];
     fs::write(records(dir.path()), &bytes[..kept]).unwrap();
-    let mut onlooker = Onlooker::default();
-    let ended = resume(dir.path(), &mut Bed::default(), &mut onlooker).unwrap();
-    assert_eq!((ended.good, onlooker.started.len()), (4, 4));
+    let mut follower = Follower::default();
+    let ended = resume(dir.path(), &mut Bed::default(), &mut follower).unwrap();
+    assert_eq!((ended.good, follower.started.len()), (4, 4));
     let (run, all) = contents(dir.path());
     assert_eq!(all[..4], old[..4]);
     let schemas: Vec<&str> = all.iter().map(|record| record.schema.as_str()).collect();
@@ -432,10 +432,10 @@ fn records_say_in_which_session_they_were_measured() {
     let ends = line_ends(&bytes);
     let dir = crashed(whole.path(), &bytes[..ends[4]]);
     // One that is broken off at once, and one that measures the rest.
-    let mut enough = Onlooker { enough_after_ticks: Some(0), ..Onlooker::default() };
+    let mut enough = Follower { enough_after_ticks: Some(0), ..Follower::default() };
     resume(dir.path(), &mut Bed::default(), &mut enough).unwrap();
     assert_eq!(contents(dir.path()).0.session, 2);
-    resume(dir.path(), &mut Bed::default(), &mut Onlooker::default()).unwrap();
+    resume(dir.path(), &mut Bed::default(), &mut Follower::default()).unwrap();
     let (run, all) = contents(dir.path());
     assert_eq!((run.session, run.status), (3, RunStatus::Complete));
     let sessions: Vec<u32> = all.iter().map(|record| record.session).collect();
@@ -465,7 +465,7 @@ fn a_cell_that_was_measured_is_not_skipped_when_it_cannot_be_measured_any_more()
         2,
     );
     // z and w cannot be measured at first; of x round 1 is measured and round 2 is lost.
-    run(plan, dir.path(), &mut without(&["z", "w"]), &mut Onlooker::default()).unwrap();
+    run(plan, dir.path(), &mut without(&["z", "w"]), &mut Follower::default()).unwrap();
     let all = fs::read_to_string(records(dir.path())).unwrap();
     let shared = contents(dir.path()).0.shared;
     let kept = |line: &&str| {
@@ -475,10 +475,10 @@ fn a_cell_that_was_measured_is_not_skipped_when_it_cannot_be_measured_any_more()
     let lines: String = all.lines().filter(kept).map(|line| format!("{line}\n")).collect();
     fs::write(records(dir.path()), lines).unwrap();
     // Then x and y cannot, nor still z, and w can.
-    let mut onlooker = Onlooker::default();
-    let ended = resume(dir.path(), &mut without(&["x", "y", "z"]), &mut onlooker).unwrap();
+    let mut follower = Follower::default();
+    let ended = resume(dir.path(), &mut without(&["x", "y", "z"]), &mut follower).unwrap();
     assert_eq!(
-        (ended.good, ended.failures, onlooker.skipped.as_slice()),
+        (ended.good, ended.failures, follower.skipped.as_slice()),
         (2, 1, &["z: this bed does not do it".to_owned()][..])
     );
     let (file, all) = contents(dir.path());
@@ -488,7 +488,7 @@ fn a_cell_that_was_measured_is_not_skipped_when_it_cannot_be_measured_any_more()
     assert_eq!((file.failures.len(), failure.path.as_str(), failure.round), (1, "x", 2));
     assert_eq!(failure.reason, "it cannot be measured any more: this bed does not do it");
     // Where all can be measured again, nothing is left of that.
-    resume(dir.path(), &mut Bed::default(), &mut Onlooker::default()).unwrap();
+    resume(dir.path(), &mut Bed::default(), &mut Follower::default()).unwrap();
     let (file, all) = contents(dir.path());
     assert_eq!(
         (file.status, file.skipped.len(), file.failures.len(), all.len()),

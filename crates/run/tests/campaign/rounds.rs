@@ -12,7 +12,7 @@ use hopbench_testbed::Need;
 use serde_json::json;
 
 use crate::bed::Bed;
-use crate::onlooker::{Onlooker, contents, resume, run};
+use crate::follower::{Follower, contents, resume, run};
 use crate::plans::{job, latency, path, plan, point};
 
 #[test]
@@ -64,7 +64,7 @@ fn a_budget_is_of_all_sessions_and_more_time_makes_more_rounds() {
         ..plan(vec![path("x", 1, 1), path("y", 1, 1)], vec![of("1B")], 1)
     };
     let mut bed = Bed::default();
-    run(plan, dir.path(), &mut bed, &mut Onlooker::default()).unwrap();
+    run(plan, dir.path(), &mut bed, &mut Follower::default()).unwrap();
     let made = |rounds: u32, records: usize| {
         let (file, found) = contents(dir.path());
         assert_eq!(
@@ -76,13 +76,13 @@ fn a_budget_is_of_all_sessions_and_more_time_makes_more_rounds() {
     };
     made(1, 2);
     // Nothing is missing, and the time is used up.
-    resume(dir.path(), &mut bed, &mut Onlooker::default()).unwrap();
+    resume(dir.path(), &mut bed, &mut Follower::default()).unwrap();
     let spent_ns = made(1, 2).spent_ns;
     let mut folder = Folder::resume(dir.path()).unwrap().0;
     folder.allow_more(2 * SECOND).unwrap();
     assert_eq!(folder.run().plan.budget_ns, Some(spent_ns + 2 * SECOND));
     drop(folder);
-    resume(dir.path(), &mut bed, &mut Onlooker::default()).unwrap();
+    resume(dir.path(), &mut bed, &mut Follower::default()).unwrap();
     // A slow round makes the next look too long, so time that is left may do for one more later.
     let mut rounds = 1;
     for _ in 0..3 {
@@ -91,7 +91,7 @@ fn a_budget_is_of_all_sessions_and_more_time_makes_more_rounds() {
         assert!(file.spent_ns <= spent_ns + 2 * SECOND + SECOND / 2, "{}", file.spent_ns);
         rounds = file.plan.rounds;
         made(rounds, 2 * rounds as usize);
-        resume(dir.path(), &mut bed, &mut Onlooker::default()).unwrap();
+        resume(dir.path(), &mut bed, &mut Follower::default()).unwrap();
     }
 }
 
@@ -101,7 +101,7 @@ fn a_run_that_has_all_rounds_before_its_time_is_over_says_so() {
     let point = point("w", &[("size", json!("1B"))], job("rr", json!({"size": "1B"}), 1, 50));
     let plan = Plan { budget_ns: Some(1), ..plan(vec![path("x", 1, 1)], vec![point], 1) };
     let mut bed = Bed::default();
-    run(plan, dir.path(), &mut bed, &mut Onlooker::default()).unwrap();
+    run(plan, dir.path(), &mut bed, &mut Follower::default()).unwrap();
     // As if it had made all rounds but the last one.
     let [records, file] = ["records.jsonl", "run.json"].map(|name| dir.path().join(name));
     let record = fs::read_to_string(&records).unwrap();
@@ -115,11 +115,11 @@ fn a_run_that_has_all_rounds_before_its_time_is_over_says_so() {
     let mut folder = Folder::resume(dir.path()).unwrap().0;
     folder.allow_more(3600 * SECOND).unwrap();
     drop(folder);
-    let mut onlooker = Onlooker::default();
-    resume(dir.path(), &mut bed, &mut onlooker).unwrap();
+    let mut follower = Follower::default();
+    resume(dir.path(), &mut bed, &mut follower).unwrap();
     let (file, records) = contents(dir.path());
     assert_eq!((file.status, file.plan.rounds, records.len()), (RunStatus::Complete, 1000, 1000));
-    for notes in [&file.notes, &onlooker.notes] {
+    for notes in [&file.notes, &follower.notes] {
         let says = |note: &String| note.contains(": a run has at most 1000. A longer `time`");
         assert!(notes.iter().any(says), "{notes:?}");
     }
@@ -139,8 +139,8 @@ fn a_budget_that_is_ended_is_a_whole_run_of_less_time() {
     let mut bed = Bed::default();
     // Before anything was measured it is no run at all.
     let nothing = tempfile::tempdir().unwrap();
-    let mut onlooker = Onlooker { enough_after_ticks: Some(0), ..Onlooker::default() };
-    let ended = run(plan.clone(), nothing.path(), &mut bed, &mut onlooker).unwrap();
+    let mut follower = Follower { enough_after_ticks: Some(0), ..Follower::default() };
+    let ended = run(plan.clone(), nothing.path(), &mut bed, &mut follower).unwrap();
     assert!(ended.interrupted);
     assert_eq!(contents(nothing.path()).0.status, RunStatus::Incomplete);
 
@@ -151,10 +151,10 @@ fn a_budget_that_is_ended_is_a_whole_run_of_less_time() {
     // It ends in different places of a round, of which not all trials are made.
     let mut before = 0;
     for ticks in [20, 7, 3] {
-        let mut onlooker = Onlooker { enough_after_ticks: Some(ticks), ..Onlooker::default() };
+        let mut follower = Follower { enough_after_ticks: Some(ticks), ..Follower::default() };
         let ended = match before {
-            0 => run(plan.clone(), dir.path(), &mut bed, &mut onlooker).unwrap(),
-            _ => resume(dir.path(), &mut bed, &mut onlooker).unwrap(),
+            0 => run(plan.clone(), dir.path(), &mut bed, &mut follower).unwrap(),
+            _ => resume(dir.path(), &mut bed, &mut follower).unwrap(),
         };
         assert!(!ended.interrupted && ended.failures == 0, "{ended:?}");
         let (file, records) = contents(dir.path());
@@ -167,7 +167,7 @@ fn a_budget_that_is_ended_is_a_whole_run_of_less_time() {
         let notes = told(&file);
         assert_eq!(
             notes.last(),
-            onlooker
+            follower
                 .notes
                 .last()
                 .map(|note| { format!("session {}: {note}", file.session) })
@@ -181,7 +181,7 @@ fn a_budget_that_is_ended_is_a_whole_run_of_less_time() {
         assert_eq!(note.ends_with(&says), missing > 0, "{note}");
     }
     // What is left of the time is for more rounds, and what was cut is made up for.
-    resume(dir.path(), &mut bed, &mut Onlooker::default()).unwrap();
+    resume(dir.path(), &mut bed, &mut Follower::default()).unwrap();
     let (file, records) = contents(dir.path());
     assert_eq!((file.status, records.len()), (RunStatus::Complete, 4 * file.plan.rounds as usize));
     assert!(records.len() > before && told(&file).len() == 3, "{:?}", file.notes);
@@ -197,13 +197,13 @@ fn the_rounds_of_a_budget_go_on_without_a_path_that_is_gone_and_say_so() {
         baseline: Some("x".to_owned()),
         ..plan(["x", "y", "z"].map(|name| path(name, 1, 1)).into(), vec![of], 1)
     };
-    run(plan, dir.path(), &mut Bed::default(), &mut Onlooker::default()).unwrap();
+    run(plan, dir.path(), &mut Bed::default(), &mut Follower::default()).unwrap();
     let mut folder = Folder::resume(dir.path()).unwrap().0;
     folder.allow_more(2 * SECOND).unwrap();
     drop(folder);
     let mut bed = Bed { unsupported: vec!["y".to_owned()], ..Bed::default() };
-    let mut onlooker = Onlooker::default();
-    let ended = resume(dir.path(), &mut bed, &mut onlooker).unwrap();
+    let mut follower = Follower::default();
+    let ended = resume(dir.path(), &mut bed, &mut follower).unwrap();
     let (file, records) = contents(dir.path());
     assert_eq!((file.status, ended.failures), (RunStatus::Complete, 0));
     let count = |path: &str| records.iter().filter(|record| record.path == path).count();
@@ -212,7 +212,7 @@ fn the_rounds_of_a_budget_go_on_without_a_path_that_is_gone_and_say_so() {
     assert_eq!(["x", "y", "z"].map(count), [rounds, 1, rounds]);
     let note = "`y` cannot be measured any more, so the rounds of this session are without it: \
                 this bed does not do it";
-    assert_eq!(onlooker.notes, [note]);
+    assert_eq!(follower.notes, [note]);
     assert_eq!(file.notes.last(), Some(&format!("session {}: {note}", file.session)));
 }
 
@@ -224,8 +224,8 @@ fn every_cell_of_every_round_leaves_one_record() {
         point("latency", &[("size", json!(size))], job("rr", json!({"size": size}), 1, 200))
     };
     let plan = plan(vec![path("x", 1, 1), path("y", 1, 1)], ["1B", "64B"].map(of).into(), 3);
-    let (mut bed, mut onlooker) = (Bed::default(), Onlooker::default());
-    let ended = run(plan.clone(), dir.path(), &mut bed, &mut onlooker).unwrap();
+    let (mut bed, mut follower) = (Bed::default(), Follower::default());
+    let ended = run(plan.clone(), dir.path(), &mut bed, &mut follower).unwrap();
     assert_eq!((ended.good, ended.errors, ended.failures, ended.interrupted), (12, 0, 0, false));
     let (run, records) = contents(dir.path());
     assert_eq!((run.status, run.failures.len()), (RunStatus::Complete, 0));
@@ -236,7 +236,7 @@ fn every_cell_of_every_round_leaves_one_record() {
     );
     assert_eq!(run.plan, plan);
     let ids: Vec<_> = records.iter().map(TrialId::of).collect();
-    assert_eq!(ids, onlooker.started, "records come in the order of the trials");
+    assert_eq!(ids, follower.started, "records come in the order of the trials");
     assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), 12);
     let rounds: Vec<_> = records.iter().map(|r| r.round).collect();
     assert_eq!(rounds, [1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3]);
@@ -283,13 +283,13 @@ fn what_cannot_be_measured_is_skipped_with_its_reason() {
         remedy: "install gVisor".to_owned(),
     };
     let mut bed = Bed { unsupported: vec!["x".to_owned()], missing: vec![need], ..Bed::default() };
-    let mut onlooker = Onlooker::default();
-    let ended = run(plan, dir.path(), &mut bed, &mut onlooker).unwrap();
+    let mut follower = Follower::default();
+    let ended = run(plan, dir.path(), &mut bed, &mut follower).unwrap();
     assert_eq!((ended.good, bed.routes), (2, vec!["y".to_owned(), "y".to_owned()]));
     let (run, records) = contents(dir.path());
     assert_eq!((run.status, records.len()), (RunStatus::Complete, 2));
     let reasons: Vec<_> = run.skipped.iter().map(|s| format!("{}: {}", s.path, s.reason)).collect();
-    assert_eq!(reasons, onlooker.skipped);
+    assert_eq!(reasons, follower.skipped);
     assert_eq!(
         reasons,
         ["x: this bed does not do it", "z: runsc is missing: it is not in PATH; install gVisor"]
@@ -304,11 +304,11 @@ fn a_baseline_that_is_skipped_is_noted_once() {
     };
     let notes = |plan, bed: fn() -> Bed| {
         let dir = tempfile::tempdir().unwrap();
-        let mut onlooker = Onlooker::default();
-        run(plan, dir.path(), &mut bed(), &mut onlooker).unwrap();
-        resume(dir.path(), &mut bed(), &mut Onlooker::default()).unwrap();
+        let mut follower = Follower::default();
+        run(plan, dir.path(), &mut bed(), &mut follower).unwrap();
+        resume(dir.path(), &mut bed(), &mut Follower::default()).unwrap();
         let notes = contents(dir.path()).0.notes;
-        assert_eq!(notes, onlooker.notes);
+        assert_eq!(notes, follower.notes);
         notes
     };
     let without_x = || Bed { unsupported: vec!["x".to_owned()], ..Bed::default() };
@@ -366,12 +366,12 @@ fn a_first_subject_that_is_skipped_is_noted_with_what_it_leaves_alone() {
     // And a run says so, in its folder, too.
     let dir = tempfile::tempdir().unwrap();
     let mut bed = Bed { unsupported: vec!["y.old".to_owned()], ..Bed::default() };
-    let mut onlooker = Onlooker::default();
-    run(plan, dir.path(), &mut bed, &mut onlooker).unwrap();
+    let mut follower = Follower::default();
+    run(plan, dir.path(), &mut bed, &mut follower).unwrap();
     let told = "`y.old` cannot be measured here, so `y.new` is compared with nothing: this bed \
                 does not do it";
     assert_eq!(contents(dir.path()).0.notes, [told]);
-    assert_eq!(onlooker.notes, [told]);
+    assert_eq!(follower.notes, [told]);
 }
 
 #[test]
@@ -385,7 +385,7 @@ fn a_testbed_that_lacks_something_is_not_built() {
     };
     let mut bed = Bed { missing: vec![need], ..Bed::default() };
     let plan = plan(vec![path("x", 1, 1)], latency(&[1]), 1);
-    let fault = run(plan, dir.path(), &mut bed, &mut Onlooker::default()).unwrap_err();
+    let fault = run(plan, dir.path(), &mut bed, &mut Follower::default()).unwrap_err();
     assert_eq!(fault.kind, hopbench_model::FaultKind::Environment);
     assert!(
         fault.text.contains("user namespaces is missing") && fault.text.contains("use sudo"),
@@ -400,9 +400,9 @@ fn a_testbed_that_lacks_something_is_not_built() {
 fn a_window_that_is_over_before_it_was_looked_at_is_whole() {
     let dir = tempfile::tempdir().unwrap();
     let short = vec![point("w", &[], job("rr", json!({"size": "1B"}), 1, 1))];
-    let mut onlooker = Onlooker::default();
+    let mut follower = Follower::default();
     let ended =
-        run(plan(vec![path("x", 1, 1)], short, 20), dir.path(), &mut Bed::default(), &mut onlooker)
+        run(plan(vec![path("x", 1, 1)], short, 20), dir.path(), &mut Bed::default(), &mut follower)
             .unwrap();
-    assert_eq!((ended.good, ended.errors, ended.failures), (20, 0, 0), "{:?}", onlooker.failed);
+    assert_eq!((ended.good, ended.errors, ended.failures), (20, 0, 0), "{:?}", follower.failed);
 }

@@ -14,7 +14,7 @@ use hopbench_run::{Campaign, new_run, secrets_known};
 use serde_json::json;
 
 use crate::bed::Bed;
-use crate::onlooker::Onlooker;
+use crate::follower::Follower;
 use crate::plans::{job, latency, path, plan, point};
 
 /// Answers HTTP, and keeps what it was asked.
@@ -56,7 +56,7 @@ fn a_secret_header_is_sent_and_not_kept() {
     let mut bed = Bed { elsewhere: [("x".to_owned(), address)].into(), ..Bed::default() };
     let finished = Campaign::new(folder, hello())
         .with_secrets(secrets)
-        .run(&mut bed, &mut Onlooker::default());
+        .run(&mut bed, &mut Follower::default());
     assert_eq!(finished.fault, None);
     let heard = heard.lock().unwrap().clone();
     assert!(

@@ -5,7 +5,7 @@ use hopbench_run::results::open;
 use serde_json::json;
 
 use crate::bed::Bed;
-use crate::onlooker::{Onlooker, contents, run};
+use crate::follower::{Follower, contents, run};
 use crate::plans::{job, path, plan, point};
 
 /// The one record of three clients and two servers.
@@ -13,13 +13,13 @@ fn measure(workload: &str, params: serde_json::Value, connections: u32) -> Recor
     let dir = tempfile::tempdir().unwrap();
     let points = vec![point("w", &[], job(workload, params, connections, 150))];
     let plan = plan(vec![path("x", 3, 2)], points, 1);
-    let mut onlooker = Onlooker::default();
-    let ended = run(plan, dir.path(), &mut Bed::default(), &mut onlooker).unwrap();
+    let mut follower = Follower::default();
+    let ended = run(plan, dir.path(), &mut Bed::default(), &mut follower).unwrap();
     assert_eq!(
         (ended.good, ended.errors, ended.failures),
         (1, 0, 0),
         "{:?} {:?}",
-        onlooker.failed,
+        follower.failed,
         {
             let (_, records) = open(dir.path()).unwrap();
             records.map(|r| r.unwrap().error).collect::<Vec<_>>()

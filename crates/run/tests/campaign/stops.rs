@@ -11,7 +11,7 @@ use hopbench_stats::Stop;
 use serde_json::json;
 
 use crate::bed::{Bed, Trouble};
-use crate::onlooker::{Onlooker, contents, resume, run};
+use crate::follower::{Follower, contents, resume, run};
 use crate::plans::{job, path, plan, point};
 use crate::proxies::{IDLE, Player};
 
@@ -104,12 +104,12 @@ fn quiet_cells_stop_and_noisy_ones_go_on_with_their_baseline() {
         ("calming n=2", quiet()),
     ];
     let mut bed = bed(&player, &script);
-    let mut onlooker = Onlooker::default();
+    let mut follower = Follower::default();
     let ended = run(
         scripted(&["base", "wild", "calming"], &[1, 2], 8),
         dir.path(),
         &mut bed,
-        &mut onlooker,
+        &mut follower,
     )
     .unwrap();
     let calm = rounds_of(&calming(), 8);
@@ -155,21 +155,21 @@ fn quiet_cells_stop_and_noisy_ones_go_on_with_their_baseline() {
     );
     // The baseline was sure and went on for the others.
     assert_eq!(
-        onlooker.cells_ended,
+        follower.cells_ended,
         Some(CellsEnded { narrow: 5, by_rounds: 1, ..CellsEnded::default() })
     );
-    let open: Vec<usize> = onlooker.rounds.iter().map(|(_, open, _)| *open).collect();
+    let open: Vec<usize> = follower.rounds.iter().map(|(_, open, _)| *open).collect();
     let expected: Vec<usize> =
         (1..=8).map(|round| if round <= 3 { 6 } else { 2 + usize::from(round <= calm) }).collect();
     assert_eq!(open, expected);
     assert!(
-        onlooker.rounds[0].2.is_none() && onlooker.rounds[3].2.is_some_and(|widest| widest > 0.1)
+        follower.rounds[0].2.is_none() && follower.rounds[3].2.is_some_and(|widest| widest > 0.1)
     );
     // Trials are counted as they come; how many there will be is known in the end.
-    let numbers: Vec<usize> = onlooker.numbers.iter().map(|(number, _)| *number).collect();
+    let numbers: Vec<usize> = follower.numbers.iter().map(|(number, _)| *number).collect();
     assert_eq!(numbers, (1..=records.len()).collect::<Vec<_>>());
-    assert_eq!((onlooker.left, onlooker.numbers[0].1), (18, 18), "three rounds are sure to come");
-    assert_eq!(onlooker.numbers.last(), Some(&(records.len(), records.len())));
+    assert_eq!((follower.left, follower.numbers[0].1), (18, 18), "three rounds are sure to come");
+    assert_eq!(follower.numbers.last(), Some(&(records.len(), records.len())));
 }
 
 #[test]
@@ -181,11 +181,11 @@ fn the_budget_ends_rounds_and_another_session_has_one_of_its_own() {
     plan.stop.as_mut().unwrap().budget_ns = Some(1);
     let mut bed =
         bed(&player, &[("base n=1", quiet()), ("wild n=1", wild()), ("quiet n=1", quiet())]);
-    let mut onlooker = Onlooker::default();
-    run(plan, dir.path(), &mut bed, &mut onlooker).unwrap();
+    let mut follower = Follower::default();
+    run(plan, dir.path(), &mut bed, &mut follower).unwrap();
     let file = contents(dir.path()).0;
     assert_eq!(
-        (file.status, onlooker.started.len()),
+        (file.status, follower.started.len()),
         (RunStatus::Complete, 3),
         "the round is finished, and no more begins"
     );
@@ -197,13 +197,13 @@ fn the_budget_ends_rounds_and_another_session_has_one_of_its_own() {
         file.stopped.iter().all(|stopped| stopped.half_width_share.is_none()),
         "one round has no width"
     );
-    assert_eq!(onlooker.cells_ended, Some(CellsEnded { by_budget: 3, ..CellsEnded::default() }));
+    assert_eq!(follower.cells_ended, Some(CellsEnded { by_budget: 3, ..CellsEnded::default() }));
     for session in 2..=4 {
-        let mut onlooker = Onlooker::default();
-        resume(dir.path(), &mut bed, &mut onlooker).unwrap();
-        let rounds: BTreeSet<u32> = onlooker.started.iter().map(|trial| trial.round).collect();
+        let mut follower = Follower::default();
+        resume(dir.path(), &mut bed, &mut follower).unwrap();
+        let rounds: BTreeSet<u32> = follower.started.iter().map(|trial| trial.round).collect();
         assert_eq!(rounds, BTreeSet::from([session]), "a session is good for a round");
-        assert_eq!(onlooker.started.len(), if session == 4 { 2 } else { 3 });
+        assert_eq!(follower.started.len(), if session == 4 { 2 } else { 3 });
     }
     let (file, records) = contents(dir.path());
     assert_eq!((file.status, records.len(), file.session), (RunStatus::Complete, 11, 4));
@@ -221,7 +221,7 @@ fn the_budget_ends_rounds_and_another_session_has_one_of_its_own() {
     assert!(text.contains("\"budget_ns\": 1"), "{text}");
     fs::write(&file_path, text.replace("\"budget_ns\": 1", "\"budget_ns\": 3600000000000"))
         .unwrap();
-    resume(dir.path(), &mut bed, &mut Onlooker::default()).unwrap();
+    resume(dir.path(), &mut bed, &mut Follower::default()).unwrap();
     let file = contents(dir.path()).0;
     assert!(
         file.stopped.iter().all(|stopped| stopped.why == StopWhy::Narrow),
@@ -229,9 +229,9 @@ fn the_budget_ends_rounds_and_another_session_has_one_of_its_own() {
         file.stopped
     );
     // And then there is nothing left to do.
-    let mut onlooker = Onlooker::default();
-    resume(dir.path(), &mut bed, &mut onlooker).unwrap();
-    assert_eq!((onlooker.started.len(), onlooker.left), (0, 0));
+    let mut follower = Follower::default();
+    resume(dir.path(), &mut bed, &mut follower).unwrap();
+    assert_eq!((follower.started.len(), follower.left), (0, 0));
     let again = contents(dir.path()).0;
     assert_eq!((again.status, again.stopped), (RunStatus::Complete, file.stopped));
 }
@@ -255,16 +255,16 @@ fn a_run_that_was_killed_goes_on_to_the_same_trials() {
     let player = Player::start(IDLE);
     let script = [("base n=1", quiet()), ("calming n=1", calming()), ("quiet n=1", quiet())];
     let plan = scripted(&["base", "calming", "quiet"], &[1], 20);
-    run(plan, whole.path(), &mut bed(&player, &script), &mut Onlooker::default()).unwrap();
+    run(plan, whole.path(), &mut bed(&player, &script), &mut Follower::default()).unwrap();
     let (file, records) = contents(whole.path());
     let ids: Vec<TrialId> = records.iter().map(TrialId::of).collect();
     assert_eq!(ids.len(), 3 + 2 * rounds_of(&calming(), 20));
     for cut in [0, 1, 4, 8, 9, 10, ids.len() - 1, ids.len()] {
         let dir = crashed(whole.path(), cut);
         let mut bed = Bed { trials: counts(&records[..cut]), ..bed(&player, &script) };
-        let mut onlooker = Onlooker::default();
-        resume(dir.path(), &mut bed, &mut onlooker).unwrap();
-        assert_eq!(onlooker.started, ids[cut..], "killed after {cut} trials");
+        let mut follower = Follower::default();
+        resume(dir.path(), &mut bed, &mut follower).unwrap();
+        assert_eq!(follower.started, ids[cut..], "killed after {cut} trials");
         let (again, all) = contents(dir.path());
         assert_eq!(all.iter().map(TrialId::of).collect::<Vec<_>>(), ids);
         assert_eq!(
@@ -282,7 +282,7 @@ fn a_path_without_values_has_all_rounds() {
     let plan = scripted(&["quiet", "bad"], &[1], 5);
     let mut bed = bed(&player, &[("quiet n=1", quiet()), ("bad n=1", quiet())]);
     bed.trouble.insert("bad".to_owned(), Trouble::NoRoute);
-    let ended = run(plan, dir.path(), &mut bed, &mut Onlooker::default()).unwrap();
+    let ended = run(plan, dir.path(), &mut bed, &mut Follower::default()).unwrap();
     let (file, records) = contents(dir.path());
     // The baseline goes on with it: it may come to itself any time.
     assert_eq!((ended.good, ended.failures, records.len()), (5, 5, 5));
@@ -293,7 +293,7 @@ fn a_path_without_values_has_all_rounds() {
     // Its way is free again: what is missing is measured, and three of five rounds were enough.
     bed.trouble.clear();
     bed.trials.insert("bad n=1".to_owned(), 0);
-    let ended = resume(dir.path(), &mut bed, &mut Onlooker::default()).unwrap();
+    let ended = resume(dir.path(), &mut bed, &mut Follower::default()).unwrap();
     let (file, _) = contents(dir.path());
     assert_eq!((ended.good, ended.failures, file.status), (3, 0, RunStatus::Complete));
     assert_eq!(told(&file.stopped), ["quiet n=1: 5 narrow", "bad n=1: 3 narrow"]);
@@ -312,9 +312,9 @@ fn what_a_rate_fixes_is_not_looked_at() {
         point("free", &[], job("rr", json!({"size": "1B"}), 1, 50)),
     ];
     let plan = Plan { stop: Some(stop), ..plan(vec![path("x", 1, 1), path("y", 1, 1)], points, 6) };
-    let mut onlooker = Onlooker::default();
-    run(plan, dir.path(), &mut Bed::default(), &mut onlooker).unwrap();
-    resume(dir.path(), &mut Bed::default(), &mut onlooker).unwrap();
+    let mut follower = Follower::default();
+    run(plan, dir.path(), &mut Bed::default(), &mut follower).unwrap();
+    resume(dir.path(), &mut Bed::default(), &mut follower).unwrap();
     let (file, records) = contents(dir.path());
     assert_eq!((records.len(), file.stopped.len()), (12, 4));
     let looked_at: Vec<_> =
@@ -323,7 +323,7 @@ fn what_a_rate_fixes_is_not_looked_at() {
     assert_eq!(looked_at, [paced, free, paced, free]);
     let note = "stop: paced: its throughput is what its rate says: its rounds end when its \
                 response_ns p99 is sure";
-    assert_eq!((file.notes, onlooker.notes), (vec![note.to_owned()], vec![note.to_owned()]));
+    assert_eq!((file.notes, follower.notes), (vec![note.to_owned()], vec![note.to_owned()]));
 }
 
 /// What a rule looks at stands in the records of every kind of workload under the name that it has
@@ -350,10 +350,10 @@ fn every_workload_has_the_figures_that_it_names() {
         points.push(point(workload.name(), &[], job));
     }
     let dir = tempfile::tempdir().unwrap();
-    let mut onlooker = Onlooker::default();
+    let mut follower = Follower::default();
     let plan = plan(vec![path("x", 1, 1)], points, 1);
-    let ended = run(plan.clone(), dir.path(), &mut Bed::default(), &mut onlooker).unwrap();
-    assert_eq!((ended.good, ended.failures), (plan.points.len(), 0), "{:?}", onlooker.failed);
+    let ended = run(plan.clone(), dir.path(), &mut Bed::default(), &mut follower).unwrap();
+    assert_eq!((ended.good, ended.failures), (plan.points.len(), 0), "{:?}", follower.failed);
     for record in contents(dir.path()).1 {
         let workload = hopbench_load::workload(&record.workload).unwrap();
         let job = plan

@@ -6,7 +6,7 @@ use hopbench_model::{Plan, Record, Schedule};
 use serde_json::json;
 
 use crate::bed::{Bed, Trouble};
-use crate::onlooker::{Onlooker, contents, run};
+use crate::follower::{Follower, contents, run};
 use crate::plans::{job, path, plan, point};
 
 /// By cell, round by round: whether the connections stood.
@@ -41,7 +41,7 @@ fn what_can_stay_prepared_is_visited_from_the_second_round_on() {
         Plan { stay_connected: true, ..plan(vec![path("x", 1, 1), path("y", 2, 1)], points, 3) },
         dir.path(),
         &mut bed,
-        &mut Onlooker::default(),
+        &mut Follower::default(),
     )
     .unwrap();
     let (file, records) = contents(dir.path());
@@ -77,7 +77,7 @@ fn a_cell_that_was_lost_is_prepared_again() {
         Plan { stay_connected: true, ..plan(vec![path("x", 1, 1), path("y", 1, 1)], points, 4) },
         dir.path(),
         &mut bed,
-        &mut Onlooker::default(),
+        &mut Follower::default(),
     )
     .unwrap();
     let (file, records) = contents(dir.path());
@@ -99,7 +99,7 @@ fn connections_of_a_failed_proof_do_not_stay() {
         Plan { stay_connected: true, ..plan(vec![path("x", 1, 1), path("y", 1, 1)], points, 3) },
         dir.path(),
         &mut bed,
-        &mut Onlooker::default(),
+        &mut Follower::default(),
     )
     .unwrap();
     let of = stood(&contents(dir.path()).1);
@@ -112,6 +112,6 @@ fn without_the_key_every_trial_opens_its_own_connections() {
     let dir = tempfile::tempdir().unwrap();
     let points = vec![point("ask", &[], job("rr", json!({"size": "1B"}), 2, 50))];
     let plan = plan(vec![path("x", 1, 1)], points, 3);
-    run(plan, dir.path(), &mut Bed::default(), &mut Onlooker::default()).unwrap();
+    run(plan, dir.path(), &mut Bed::default(), &mut Follower::default()).unwrap();
     assert_eq!(stood(&contents(dir.path()).1)["x ask"], [false; 3]);
 }

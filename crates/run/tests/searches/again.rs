@@ -8,7 +8,7 @@ use hopbench_run::results::Folder;
 
 use super::{knee, searching, steps, web, workshops};
 use crate::bed::Bed;
-use crate::onlooker::{Onlooker, contents, resume, run};
+use crate::follower::{Follower, contents, resume, run};
 use crate::turn::Turn;
 
 fn bed() -> Bed {
@@ -19,9 +19,9 @@ fn bed() -> Bed {
 fn whole() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let plan = searching(&["one", "two"], vec![web(60, knee(&[1, 2, 4], &[1]))], 1);
-    let mut onlooker = Onlooker::default();
-    let ended = run(plan, dir.path(), &mut bed(), &mut onlooker).unwrap();
-    assert_eq!((ended.failures, ended.errors), (0, 0), "{:?}", onlooker.failed);
+    let mut follower = Follower::default();
+    let ended = run(plan, dir.path(), &mut bed(), &mut follower).unwrap();
+    assert_eq!((ended.failures, ended.errors), (0, 0), "{:?}", follower.failed);
     dir
 }
 
@@ -59,13 +59,13 @@ fn a_crash_at_any_trial_loses_that_trial_and_the_search_goes_on_as_it_would_have
             resumed.notes
         );
         drop(folder);
-        let mut onlooker = Onlooker::default();
-        let ended = resume(dir.path(), &mut bed(), &mut onlooker).unwrap();
+        let mut follower = Follower::default();
+        let ended = resume(dir.path(), &mut bed(), &mut follower).unwrap();
         assert_eq!(
             (ended.failures, ended.errors, ended.interrupted),
             (0, 0, false),
             "{:?}",
-            onlooker.failed
+            follower.failed
         );
         let (run, again) = contents(dir.path());
         assert_eq!(run.status, RunStatus::Complete);
@@ -95,9 +95,9 @@ fn a_crash_at_any_trial_loses_that_trial_and_the_search_goes_on_as_it_would_have
         }
     }
     // What is whole stays whole.
-    let mut onlooker = Onlooker::default();
-    let ended = resume(whole.path(), &mut bed(), &mut onlooker).unwrap();
-    assert_eq!((ended.good, onlooker.searches, onlooker.searched.len()), (0, (2, 0), 0));
+    let mut follower = Follower::default();
+    let ended = resume(whole.path(), &mut bed(), &mut follower).unwrap();
+    assert_eq!((ended.good, follower.searches, follower.searched.len()), (0, (2, 0), 0));
 }
 
 #[test]
@@ -106,13 +106,13 @@ fn a_user_who_has_enough_keeps_what_was_measured() {
     let dir = tempfile::tempdir().unwrap();
     let plan = searching(&["one", "two"], vec![web(80, knee(&[1, 2, 4, 8], &[]))], 1);
     // Each trial has ticks of both of its ends every 20 ms.
-    let mut onlooker = Onlooker { enough_after_ticks: Some(40), ..Onlooker::default() };
-    let ended = run(plan, dir.path(), &mut bed(), &mut onlooker).unwrap();
+    let mut follower = Follower { enough_after_ticks: Some(40), ..Follower::default() };
+    let ended = run(plan, dir.path(), &mut bed(), &mut follower).unwrap();
     assert_eq!(
         (ended.interrupted, ended.failures, ended.errors),
         (true, 0, 0),
         "{:?}",
-        onlooker.failed
+        follower.failed
     );
     let (file, records) = contents(dir.path());
     let whole =
@@ -122,7 +122,7 @@ fn a_user_who_has_enough_keeps_what_was_measured() {
         (RunStatus::Incomplete, 0, whole(&records))
     );
     assert!((1..20).contains(&ended.good), "{}", ended.good);
-    let mut later = Onlooker::default();
+    let mut later = Follower::default();
     let ended = resume(dir.path(), &mut bed(), &mut later).unwrap();
     assert_eq!(
         (ended.failures, ended.errors, ended.interrupted),
@@ -151,7 +151,7 @@ fn a_search_that_cannot_be_finished_any_more_has_failed_and_one_that_was_finishe
     let half = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(3).unwrap().0 + 1;
     let dir = crashed(whole.path(), &bytes[..half]);
     let without_one = || Bed { unsupported: vec!["one".to_owned()], ..bed() };
-    let ended = resume(dir.path(), &mut without_one(), &mut Onlooker::default()).unwrap();
+    let ended = resume(dir.path(), &mut without_one(), &mut Follower::default()).unwrap();
     assert_eq!((ended.failures, ended.errors), (1, 0));
     let (run, records) = contents(dir.path());
     assert_eq!((run.status, run.skipped.len(), run.failures.len()), (RunStatus::Incomplete, 0, 1));
@@ -160,11 +160,11 @@ fn a_search_that_cannot_be_finished_any_more_has_failed_and_one_that_was_finishe
     assert_eq!((failure.path.as_str(), failure.round as usize), ("one", measured + 1));
     assert!(steps(&records, "two").last().unwrap().outcome.is_some(), "the other goes on");
     // When the path is there again the search goes on.
-    resume(dir.path(), &mut bed(), &mut Onlooker::default()).unwrap();
+    resume(dir.path(), &mut bed(), &mut Follower::default()).unwrap();
     let (run, _) = contents(dir.path());
     assert_eq!((run.status, run.failures.len()), (RunStatus::Complete, 0));
     // What was finished before is neither skipped nor missing.
-    resume(whole.path(), &mut without_one(), &mut Onlooker::default()).unwrap();
+    resume(whole.path(), &mut without_one(), &mut Follower::default()).unwrap();
     let (run, _) = contents(whole.path());
     assert_eq!((run.status, run.skipped.len(), run.failures.len()), (RunStatus::Complete, 0, 0));
 }
@@ -189,7 +189,7 @@ fn passes_of_sessions(limit: impl FnOnce(&mut Plan)) {
     point.search.as_mut().unwrap().equal_load = true;
     let mut plan = searching(&["one", "two"], vec![point], 1);
     limit(&mut plan);
-    let mut ended = run(plan, dir.path(), &mut bed(), &mut Onlooker::default()).unwrap();
+    let mut ended = run(plan, dir.path(), &mut bed(), &mut Follower::default()).unwrap();
     let mut sessions = 1;
     while ended.failures > 0 {
         let (file, _) = contents(dir.path());
@@ -200,7 +200,7 @@ fn passes_of_sessions(limit: impl FnOnce(&mut Plan)) {
                 .all(|f| f.reason == "the time (`budget`) ended; `--resume` goes on")
         );
         assert!(ended.good >= 1, "session {sessions}");
-        ended = resume(dir.path(), &mut bed(), &mut Onlooker::default()).unwrap();
+        ended = resume(dir.path(), &mut bed(), &mut Follower::default()).unwrap();
         sessions += 1;
         assert!(sessions < 20);
     }

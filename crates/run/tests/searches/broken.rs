@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{knee, rates, searched, searching, slo, steps, web, workshops};
 use crate::bed::{Bed, Trouble};
-use crate::onlooker::{Onlooker, contents, resume, run};
+use crate::follower::{Follower, contents, resume, run};
 use crate::turn::Turn;
 
 #[test]
@@ -15,9 +15,9 @@ fn a_search_fails_after_three_tries_and_is_made_when_the_path_is_whole_again() {
     let plan = searching(&["gone", "astray", "good"], vec![web(40, knee(&[1, 2], &[]))], 1);
     let trouble = [("gone", Trouble::NoRoute), ("astray", Trouble::NoProof)];
     let trouble = trouble.map(|(path, trouble)| (path.to_owned(), trouble)).into();
-    let mut onlooker = Onlooker::default();
+    let mut follower = Follower::default();
     let here = || workshops(&[("gone", 1), ("astray", 1), ("good", 1)]);
-    let ended = run(plan, dir.path(), &mut Bed { trouble, ..here() }, &mut onlooker).unwrap();
+    let ended = run(plan, dir.path(), &mut Bed { trouble, ..here() }, &mut follower).unwrap();
     assert_eq!((ended.failures, ended.errors, ended.interrupted), (2, 0, false));
     let (file, records) = contents(dir.path());
     assert_eq!((file.status, file.failures.len()), (RunStatus::Incomplete, 2));
@@ -37,10 +37,10 @@ fn a_search_fails_after_three_tries_and_is_made_when_the_path_is_whole_again() {
         "{reasons:?}"
     );
     assert_eq!(
-        onlooker.notes.iter().filter(|note| note.contains("tried again")).count(),
+        follower.notes.iter().filter(|note| note.contains("tried again")).count(),
         4,
         "{:?}",
-        onlooker.notes
+        follower.notes
     );
     let good = steps(&records, "good");
     assert!(matches!(
@@ -53,7 +53,7 @@ fn a_search_fails_after_three_tries_and_is_made_when_the_path_is_whole_again() {
     assert_eq!(astray[0].search.as_ref().unwrap().value, None);
     // Later all is well: what failed is searched from the start, what did not is not touched.
     let before: Vec<_> = good.into_iter().cloned().collect();
-    let mut later = Onlooker::default();
+    let mut later = Follower::default();
     let ended = resume(dir.path(), &mut here(), &mut later).unwrap();
     assert_eq!((ended.failures, ended.errors), (0, 0), "{:?}", later.failed);
     let (file, records) = contents(dir.path());
@@ -72,11 +72,11 @@ fn a_load_that_no_trial_can_have_is_told_at_once() {
     let dir = tempfile::tempdir().unwrap();
     let mut web = web(40, knee(&[1, 2], &[]));
     web.job.threads = 2;
-    let mut onlooker = Onlooker::default();
+    let mut follower = Follower::default();
     let ended =
-        run(searching(&["x"], vec![web], 1), dir.path(), &mut workshops(&[]), &mut onlooker)
+        run(searching(&["x"], vec![web], 1), dir.path(), &mut workshops(&[]), &mut follower)
             .unwrap();
-    assert_eq!((ended.failures, ended.good, onlooker.searched.len()), (1, 0, 0));
+    assert_eq!((ended.failures, ended.good, follower.searched.len()), (1, 0, 0));
     let reason = &contents(dir.path()).0.failures[0].reason;
     assert!(reason.contains("at most one thread a connection"), "{reason}");
 }
@@ -95,11 +95,11 @@ fn a_load_under_which_exchanges_fail_is_too_high_and_no_error() {
     (web.job.schedule, web.job.connections) = (Schedule::Rate(50.0), 8);
     web.job.timing.timeout_ns = 20_000_000;
     web.server.request = "/?delay=200ms".to_owned();
-    let mut onlooker = Onlooker::default();
+    let mut follower = Follower::default();
     let ended =
-        run(searching(&["x"], vec![web], 1), dir.path(), &mut Bed::default(), &mut onlooker)
+        run(searching(&["x"], vec![web], 1), dir.path(), &mut Bed::default(), &mut follower)
             .unwrap();
-    assert_eq!((ended.failures, ended.errors), (0, 0), "{:?}", onlooker.failed);
+    assert_eq!((ended.failures, ended.errors), (0, 0), "{:?}", follower.failed);
     let (_, records) = contents(dir.path());
     let steps = steps(&records, "x");
     assert!(

@@ -6,7 +6,7 @@ use hopbench_model::{EQUAL_LOAD, Record, RunStatus, SearchOutcome, SearchStep, r
 
 use super::{consistent, knee, searching, steps, web, workshops};
 use crate::bed::{Bed, Trouble};
-use crate::onlooker::{Onlooker, contents, resume, run};
+use crate::follower::{Follower, contents, resume, run};
 use crate::turn::Turn;
 
 const LEVELS: [u32; 5] = [1, 2, 4, 8, 16];
@@ -33,9 +33,9 @@ fn each_path_is_measured_at_the_load_of_the_other() {
     point.search.as_mut().unwrap().equal_load = true;
     let bed = || workshops(&[("one", 1), ("four", 4)]);
     let plan = searching(&["one", "four"], vec![point], 2);
-    let mut onlooker = Onlooker::default();
-    let ended = run(plan, dir.path(), &mut bed(), &mut onlooker).unwrap();
-    assert_eq!((ended.failures, ended.errors), (0, 0), "{:?}", onlooker.failed);
+    let mut follower = Follower::default();
+    let ended = run(plan, dir.path(), &mut bed(), &mut follower).unwrap();
+    assert_eq!((ended.failures, ended.errors), (0, 0), "{:?}", follower.failed);
     let (file, records) = contents(dir.path());
     assert_eq!(file.status, RunStatus::Complete);
     consistent(&records);
@@ -87,7 +87,7 @@ fn each_path_is_measured_at_the_load_of_the_other() {
     let kept: String =
         text.lines().take(records.len() - 3).map(|line| format!("{line}\n")).collect();
     std::fs::write(&path, kept).unwrap();
-    let mut later = Onlooker::default();
+    let mut later = Follower::default();
     let ended = resume(dir.path(), &mut bed(), &mut later).unwrap();
     assert_eq!((ended.good, later.searches), (3, (2, 0)));
     let again = contents(dir.path()).1;
@@ -110,7 +110,7 @@ fn what_fails_at_one_load_found_on_two_paths_are_two_trials() {
         searching(&["one", "two"], vec![point], 1),
         dir.path(),
         &mut bed(),
-        &mut Onlooker::default(),
+        &mut Follower::default(),
     )
     .unwrap();
     let path = dir.path().join("records.jsonl");
@@ -123,7 +123,7 @@ fn what_fails_at_one_load_found_on_two_paths_are_two_trials() {
     std::fs::write(&path, kept).unwrap();
     let trouble = [("one".to_owned(), Trouble::NoRoute)].into();
     let ended =
-        resume(dir.path(), &mut Bed { trouble, ..bed() }, &mut Onlooker::default()).unwrap();
+        resume(dir.path(), &mut Bed { trouble, ..bed() }, &mut Follower::default()).unwrap();
     assert_eq!((ended.failures, ended.good), (2, 2));
     let failures = contents(dir.path()).0.failures;
     assert!(failures.iter().all(|f| f.path == "one" && f.point == "connections=1"), "{failures:?}");
@@ -132,7 +132,7 @@ fn what_fails_at_one_load_found_on_two_paths_are_two_trials() {
         (2, 1),
         "{failures:?}"
     );
-    let ended = resume(dir.path(), &mut bed(), &mut Onlooker::default()).unwrap();
+    let ended = resume(dir.path(), &mut bed(), &mut Follower::default()).unwrap();
     let (file, records) = contents(dir.path());
     assert_eq!((ended.good, file.status, file.failures.len()), (2, RunStatus::Complete, 0));
     assert_eq!(
@@ -149,7 +149,7 @@ fn compared(threads: &[u32]) -> (tempfile::TempDir, Vec<String>) {
     point.search.as_mut().unwrap().equal_load = true;
     let bed = &mut workshops(&[("one", 1), ("two", 1)]);
     let ended =
-        run(searching(&["one", "two"], vec![point], 1), dir.path(), bed, &mut Onlooker::default())
+        run(searching(&["one", "two"], vec![point], 1), dir.path(), bed, &mut Follower::default())
             .unwrap();
     assert_eq!((ended.failures, ended.errors), (0, 0));
     let text = std::fs::read_to_string(dir.path().join("records.jsonl")).unwrap();
@@ -169,7 +169,7 @@ fn a_trial_at_an_equal_load_counts_only_with_all_that_was_found() {
     *visit = format!("{}\n", serde_json::to_string(&record).unwrap());
     std::fs::write(dir.path().join("records.jsonl"), lines.concat()).unwrap();
     let bed = &mut workshops(&[("one", 1), ("two", 1)]);
-    let mut later = Onlooker::default();
+    let mut later = Follower::default();
     let ended = resume(dir.path(), bed, &mut later).unwrap();
     assert_eq!((ended.good, ended.failures), (1, 0), "{:?}", later.searched);
     let (path, step) = &later.searched[0];
@@ -187,7 +187,7 @@ fn a_path_that_is_gone_misses_the_loads_that_were_found_and_the_others_have_its_
     let kept: String = lines.into_iter().filter(|line| !line.contains(EQUAL_LOAD)).collect();
     std::fs::write(dir.path().join("records.jsonl"), kept).unwrap();
     let bed = || workshops(&[("one", 1), ("two", 1)]);
-    let mut later = Onlooker::default();
+    let mut later = Follower::default();
     let ended =
         resume(dir.path(), &mut Bed { unsupported: vec!["one".to_owned()], ..bed() }, &mut later)
             .unwrap();
@@ -206,7 +206,7 @@ fn a_path_that_is_gone_misses_the_loads_that_were_found_and_the_others_have_its_
         assert_eq!(failure.reason, "it cannot be measured any more: this bed does not do it");
     }
     // When the path is there again nothing is missing.
-    let ended = resume(dir.path(), &mut bed(), &mut Onlooker::default()).unwrap();
+    let ended = resume(dir.path(), &mut bed(), &mut Follower::default()).unwrap();
     let file = contents(dir.path()).0;
     assert_eq!((ended.good, file.status, file.failures.len()), (2, RunStatus::Complete, 0));
 }
@@ -218,14 +218,14 @@ fn a_trial_at_an_equal_load_is_no_trial_of_a_search() {
     let dir = tempfile::tempdir().unwrap();
     let bed = || workshops(&[("one", 1)]);
     let plan = searching(&["one"], vec![web(40, knee(&[1, 2], &[]))], 1);
-    run(plan, dir.path(), &mut bed(), &mut Onlooker::default()).unwrap();
+    run(plan, dir.path(), &mut bed(), &mut Follower::default()).unwrap();
     let path = dir.path().join("records.jsonl");
     let mut first = contents(dir.path()).1.remove(0);
     let step = first.search.as_mut().unwrap();
     (step.goal, step.why, step.outcome) = (EQUAL_LOAD.to_owned(), "past".to_owned(), None);
     let load = step.load;
     std::fs::write(&path, format!("{}\n", serde_json::to_string(&first).unwrap())).unwrap();
-    let mut later = Onlooker::default();
+    let mut later = Follower::default();
     resume(dir.path(), &mut bed(), &mut later).unwrap();
     assert_eq!(
         (later.searched[0].1.load, later.searched[0].1.step),

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{MS, consistent, knee, rates, searched, searching, slo, steps, web, workshops};
 use crate::bed::Bed;
-use crate::onlooker::{Onlooker, contents, run};
+use crate::follower::{Follower, contents, run};
 use crate::plans::latency;
 use crate::turn::Turn;
 
@@ -25,14 +25,14 @@ fn the_knee_of_a_server_is_where_all_its_workers_have_something_to_do() {
     let dir = tempfile::tempdir().unwrap();
     let points = vec![web(200, knee(&[1, 2, 4, 8, 16], &[1, 2]))];
     let plan = searching(&["three", "four"], points, 1);
-    let mut onlooker = Onlooker::default();
+    let mut follower = Follower::default();
     let ended =
-        run(plan, dir.path(), &mut workshops(&[("three", 3), ("four", 4)]), &mut onlooker).unwrap();
+        run(plan, dir.path(), &mut workshops(&[("three", 3), ("four", 4)]), &mut follower).unwrap();
     assert_eq!(
         (ended.errors, ended.failures, ended.interrupted),
         (0, 0, false),
         "{:?}",
-        onlooker.failed
+        follower.failed
     );
     let (run, records) = contents(dir.path());
     assert_eq!((run.status, run.failures.len()), (RunStatus::Complete, 0));
@@ -73,9 +73,9 @@ fn the_knee_of_a_server_is_where_all_its_workers_have_something_to_do() {
         order.chunks(2).take(shortest).collect::<BTreeSet<_>>().len() == 2,
         "each pass has an order of its own"
     );
-    assert_eq!((onlooker.searches, onlooker.searched.len()), ((2, 2), records.len()));
-    assert_eq!(onlooker.found.len(), 4, "{:?}", onlooker.found);
-    let capacity = onlooker
+    assert_eq!((follower.searches, follower.searched.len()), ((2, 2), records.len()));
+    assert_eq!(follower.found.len(), 4, "{:?}", follower.found);
+    let capacity = follower
         .found
         .iter()
         .find(|(path, step, _)| path == "four" && step.parameter == "connections");
@@ -90,11 +90,11 @@ fn searches_follow_the_rounds_and_are_in_none() {
     let mut points = latency(&[1]);
     points.push(web(40, knee(&[1, 2], &[])));
     let plan = searching(&["x"], points, 2);
-    let mut onlooker = Onlooker::default();
-    let ended = run(plan.clone(), dir.path(), &mut workshops(&[]), &mut onlooker).unwrap();
-    assert_eq!((ended.failures, ended.errors), (0, 0), "{:?}", onlooker.failed);
+    let mut follower = Follower::default();
+    let ended = run(plan.clone(), dir.path(), &mut workshops(&[]), &mut follower).unwrap();
+    assert_eq!((ended.failures, ended.errors), (0, 0), "{:?}", follower.failed);
     let (run, records) = contents(dir.path());
-    assert_eq!((run.status, onlooker.started.len(), onlooker.left), (RunStatus::Complete, 2, 2));
+    assert_eq!((run.status, follower.started.len(), follower.left), (RunStatus::Complete, 2, 2));
     assert!(
         records[..2].iter().all(|record| record.search.is_none() && record.workload == "latency")
     );
@@ -141,9 +141,9 @@ fn queue(limit_ns: u64) -> Plan {
 /// What is found, with the service time that it was found with, ns.
 fn found(plan: Plan) -> (f64, f64, Vec<Record>) {
     let dir = tempfile::tempdir().unwrap();
-    let mut onlooker = Onlooker::default();
-    let ended = run(plan, dir.path(), &mut Bed::default(), &mut onlooker).unwrap();
-    assert_eq!((ended.failures, ended.errors), (0, 0), "{:?}", onlooker.failed);
+    let mut follower = Follower::default();
+    let ended = run(plan, dir.path(), &mut Bed::default(), &mut follower).unwrap();
+    assert_eq!((ended.failures, ended.errors), (0, 0), "{:?}", follower.failed);
     let (_, records) = contents(dir.path());
     consistent(&records);
     let load = outcome(records.last().unwrap().search.as_ref().unwrap()).1;

@@ -10,9 +10,9 @@ mod again;
 mod bed;
 mod broken;
 mod equal;
+#[path = "../campaign/follower.rs"]
+mod follower;
 mod known;
-#[path = "../campaign/onlooker.rs"]
-mod onlooker;
 #[path = "../campaign/plans.rs"]
 mod plans;
 #[path = "../campaign/relay.rs"]

@@ -2,7 +2,7 @@
 
 use hopbench_kube::Sight;
 use hopbench_model::{Cell, Nanos, Plan, Point, SECOND, SearchGoal, SearchSpec, TestbedSpec};
-use hopbench_run::{LEAST_METERED_NS, Profiling, TRIAL_OVERHEAD_NS};
+use hopbench_run::{LEAST_METERED_NS, Profiling, between_trials_ns};
 use hopbench_stats::{Ceiling, Highest, Knee, Measurement, Outcome, Search};
 
 /// Trials of a search in noise, for each that it takes without.
@@ -63,7 +63,8 @@ impl Estimate {
             .iter()
             .map(|cell| {
                 let (path, point) = plan.at(*cell);
-                trial_ns(point, path.clients, None, false).saturating_add(meters_ns(plan, *cell))
+                trial_ns(plan, point, path.clients, None, false)
+                    .saturating_add(meters_ns(plan, *cell))
             })
             .fold(0, u64::saturating_add);
         let rounds = rounds(plan, round_ns);
@@ -85,7 +86,8 @@ impl Estimate {
                 // All paths have the mean of them.
                 let waits_ns = of_point().map(|cell| meters_ns(plan, *cell)).sum::<Nanos>() / paths;
                 let length = |rate, is_scan| {
-                    trial_ns(point, clients.unwrap_or(1), rate, is_scan).saturating_add(waits_ns)
+                    trial_ns(plan, point, clients.unwrap_or(1), rate, is_scan)
+                        .saturating_add(waits_ns)
                 };
                 let effort = effort(search, paths, plan.most_rounds(), &length);
                 out.search_trials = out.search_trials.plus(effort.trials);
@@ -104,7 +106,7 @@ impl Estimate {
     pub(super) fn with_profiles(mut self, plan: &Plan, cells: &[Cell]) -> Self {
         let time_ns = |cell: &Cell| {
             let point = Profiling::point(&plan.points[cell.point]);
-            trial_ns(&point, plan.paths[cell.path].clients, None, false)
+            trial_ns(plan, &point, plan.paths[cell.path].clients, None, false)
         };
         self.profiles = cells.len() as u64;
         self.profile_ns = cells.iter().map(time_ns).fold(0, u64::saturating_add);
@@ -126,7 +128,7 @@ fn meters_ns(plan: &Plan, cell: Cell) -> Nanos {
 /// The time of a trial with so many clients, ns. That of a search depends on its load: a window
 /// must hold enough of it, and its first requests may take longer than the warm-up. One of a scan
 /// is shorter.
-fn trial_ns(point: &Point, clients: u32, rate: Option<f64>, is_scan: bool) -> Nanos {
+fn trial_ns(plan: &Plan, point: &Point, clients: u32, rate: Option<f64>, is_scan: bool) -> Nanos {
     let timing = point.job.timing;
     let search = point.search.as_ref();
     let searched = search.and_then(|search| search.trial_window_ns(rate, is_scan));
@@ -140,7 +142,7 @@ fn trial_ns(point: &Point, clients: u32, rate: Option<f64>, is_scan: bool) -> Na
     };
     let warmup_ns = timing.warmup_ns.max(first_ns);
     let window_ns = searched.unwrap_or(timing.window_ns);
-    warmup_ns.saturating_add(window_ns).saturating_add(TRIAL_OVERHEAD_NS)
+    warmup_ns.saturating_add(window_ns).saturating_add(between_trials_ns(&plan.testbed))
 }
 
 /// Rounds of a cell, no more than a run may have: where the time ends first, those that were begun
@@ -347,22 +349,29 @@ mod tests {
 
     #[test]
     fn trials_that_wait_for_the_meters_of_a_cluster_take_longer() {
-        let of = |runtime: Option<&str>| {
+        let of = |runtime: Option<&str>, window_ns| {
             let to = Place { runtime: runtime.map(str::to_owned), ..fixture::place("pod", "b") };
             let path = Path { to, ..fixture::path("p") };
-            let point = fixture::point("rr", fixture::job("rr", Value::Null));
+            let mut point = fixture::point("rr", fixture::job("rr", Value::Null));
+            point.job.timing.window_ns = window_ns;
             let spec = json!({
                 "image": "hopbench", "pull_policy": "Never", "nodes": [],
                 "mesh": {"provider": "envoy", "image": "envoy"},
                 "network_policy": false, "start_timeout_ns": 1,
             });
             let testbed = TestbedSpec::Kubernetes(serde_json::from_value(spec).unwrap());
-            let plan = Plan { testbed, ..fixture::plan(vec![path], vec![point]) };
-            Estimate::of(&plan, &plan.cells).time_ns
+            let lab = fixture::plan(vec![path], vec![point]);
+            let cluster = Plan { testbed, ..lab.clone() };
+            [lab, cluster].map(|plan| Estimate::of(&plan, &plan.cells).time_ns)
         };
-        let (plain, sandboxed) = (of(None), of(Some("runsc")));
+        let long = LEAST_METERED_NS;
+        let ([lab, plain], [_, sandboxed]) = (of(None, long), of(Some("runsc"), long));
+        // Orders travel, and nodes are asked for their counters.
+        assert!(lab.most < plain.most, "{lab:?} {plain:?}");
         let later = |ns: u64| ns + METERS_NS;
         assert_eq!(sandboxed, Range { least: later(plain.least), most: later(plain.most) });
+        // Too short for figures of meters.
+        assert_eq!(of(Some("runsc"), long - 1), of(None, long - 1));
     }
 
     #[test]

@@ -102,3 +102,38 @@ fn the_tests_that_measure_are_those_that_are_alone() {
     assert!(wrong.is_empty(), "measuring-tests.txt: {wrong:#?}");
     assert!(seen > 10, "tests that measure were found: {seen}");
 }
+
+/// Whether a name of tests of a target begins so, as far as files and the names of functions tell.
+fn begins_a_test(package: &str, target: &str, begins: &str) -> bool {
+    let (module, test) = begins.rsplit_once("::").unwrap_or(("", begins));
+    let tests = folder(package.trim_start_matches("hopbench-")).join("tests");
+    let module = if module.is_empty() { "main" } else { module };
+    let begun = format!("fn {test}");
+    rust_files(&tests).iter().any(|file| {
+        let path = file.strip_prefix(&tests).expect("a file of these tests").with_extension("");
+        let path = path.to_string_lossy().replace('/', "::");
+        let is_here = path == format!("{target}::{module}")
+            || (test.is_empty() && path.starts_with(&format!("{target}::{module}::")))
+            || (module == "main" && path == target);
+        is_here && read(file).contains(&begun)
+    })
+}
+
+#[test]
+fn each_line_of_the_list_has_tests() {
+    assert!(begins_a_test("hopbench", "checks", "architecture::turns::each_line"));
+    assert!(!begins_a_test("hopbench", "checks", "architecture::turns::no_such"));
+    let list = read(&crates().join("../scripts/measuring-tests.txt"));
+    let words = list.lines().filter(|line| !line.starts_with('#'));
+    let wrong: Vec<&str> = words
+        .filter(|line| match line.split_whitespace().collect::<Vec<_>>()[..] {
+            [package, target, begins] => !begins_a_test(package, target, begins),
+            [package, target] => {
+                let tests = folder(package.trim_start_matches("hopbench-")).join("tests");
+                !tests.join(target).exists() && !tests.join(format!("{target}.rs")).exists()
+            }
+            _ => true,
+        })
+        .collect();
+    assert!(wrong.is_empty(), "measuring-tests.txt has lines without a test: {wrong:#?}");
+}

@@ -11,7 +11,7 @@ use hopbench_wire::Role;
 
 /// Writes down what happens; interrupts after so many ticks.
 #[derive(Debug, Default)]
-pub(crate) struct Onlooker {
+pub(crate) struct Follower {
     pub(crate) started: Vec<TrialId>,
     pub(crate) notes: Vec<String>,
     pub(crate) given_up: Vec<(String, u32, usize)>,
@@ -36,7 +36,7 @@ pub(crate) struct Onlooker {
     pub(crate) over: Option<Option<String>>,
 }
 
-impl Observer for Onlooker {
+impl Observer for Follower {
     fn event(&mut self, event: &Event<'_>) {
         self.over = None;
         match event {
@@ -84,27 +84,27 @@ pub(crate) fn run(
     plan: Plan,
     dir: &Path,
     bed: &mut dyn Testbed,
-    onlooker: &mut Onlooker,
+    follower: &mut Follower,
 ) -> Result<Ended, Fault> {
     let ours = hello();
     let folder = Folder::create(dir, new_run(plan, "name: test\n".to_owned(), &ours)?)?;
-    over(Campaign::new(folder, ours).run(bed, onlooker), onlooker)
+    over(Campaign::new(folder, ours).run(bed, follower), follower)
 }
 
 /// Goes on with the run in a folder.
 pub(crate) fn resume(
     dir: &Path,
     bed: &mut dyn Testbed,
-    onlooker: &mut Onlooker,
+    follower: &mut Follower,
 ) -> Result<Ended, Fault> {
     let (folder, resumed) = Folder::resume(dir)?;
-    over(Campaign::resume(folder, resumed, hello()).run(bed, onlooker), onlooker)
+    over(Campaign::resume(folder, resumed, hello()).run(bed, follower), follower)
 }
 
 /// How it went; whoever looked on heard the same, last of all.
-fn over(finished: Finished, onlooker: &Onlooker) -> Result<Ended, Fault> {
+fn over(finished: Finished, follower: &Follower) -> Result<Ended, Fault> {
     let Finished { ended, fault, .. } = finished;
-    assert_eq!(onlooker.over, Some(fault.as_ref().map(|fault| fault.text.clone())));
+    assert_eq!(follower.over, Some(fault.as_ref().map(|fault| fault.text.clone())));
     fault.map_or(Ok(ended), Err)
 }
 
