@@ -3,4 +3,5 @@
 pub(crate) mod csv;
 pub(crate) mod json;
 pub(crate) mod markdown;
+pub(crate) mod names;
 pub(crate) mod wrap;

@@ -4,10 +4,13 @@
 use std::ops::Range;
 
 use crate::document::table::{Align, Cell, Column, Table};
+use crate::text::names::Names;
 use crate::text::wrap::{GAP, blocks, columns, cut, cut_middle, plain};
 
 /// A name or a head longer than this is cut, unless its column gets the room that there is.
 const LONGEST_NAME: usize = 24;
+/// Names that could not be told apart are cut to this.
+const LONGEST_WHOLE: usize = 56;
 /// Beside a column that needs the room, names are cut to no less than this.
 const SHORTEST_NAME: usize = 8;
 
@@ -20,6 +23,8 @@ struct Printed<'a> {
     column: &'a Column,
     /// Its place in the table.
     at: usize,
+    /// How its names are shown, if they are cut at their end.
+    names: Option<Names>,
     /// Whether any value has a mark.
     is_marked: bool,
     /// Names and heads longer than this are cut.
@@ -41,9 +46,9 @@ pub(super) fn lines(table: &Table, width: usize, mut give: impl FnMut(&str)) {
     widen(&mut names, &widths, width);
     for longest in (SHORTEST_NAME..LONGEST_NAME).rev() {
         if taken(&names) + GAP + widest > width {
-            names
-                .iter_mut()
-                .for_each(|name| (name.longest, name.width) = (longest, name.width.min(longest)));
+            names.iter_mut().for_each(|name| {
+                (name.longest, name.width) = (longest.min(name.longest), name.width.min(longest));
+            });
         }
     }
     for block in blocks(widths.iter().copied(), taken(&names), width) {
@@ -112,8 +117,16 @@ impl<'a> Printed<'a> {
     fn of(table: &'a Table, at: usize) -> Self {
         let is_marked = table.rows.iter().any(|row| !row.cells[at].mark.is_empty());
         let column = &table.columns[at];
-        let longest = if column.is_wide { usize::MAX } else { LONGEST_NAME };
-        let one = Self { table, column, at, is_marked, longest, width: 0 };
+        let names = (column.align == Align::Name && !column.is_wide).then(|| {
+            let texts = table.rows.iter().map(|row| row.cells[at].text.as_str());
+            Names::of(texts, LONGEST_NAME, LONGEST_WHOLE)
+        });
+        let longest = match &names {
+            None if column.is_wide => usize::MAX,
+            None => LONGEST_NAME,
+            Some(names) => names.width().max(LONGEST_NAME),
+        };
+        let one = Self { table, column, at, names, is_marked, longest, width: 0 };
         let width =
             (0..HEAD + table.rows.len()).map(|row| columns(&one.text(row))).max().unwrap_or(0);
         Self { width, ..one }
@@ -136,7 +149,10 @@ impl<'a> Printed<'a> {
         let is_short = self.column.is_short;
         match self.column.align {
             Align::Name if self.column.is_wide => cut_middle(&cell.text, self.longest),
-            Align::Name => cut(&cell.text, self.longest),
+            Align::Name => {
+                let shown = self.names.as_ref().map(|names| names.shown(&cell.text));
+                cut(shown.as_deref().unwrap_or(&cell.text), self.longest)
+            }
             Align::Words if is_short => cut(&cell.text, self.longest),
             Align::Words => plain(&cell.full()),
             // Beside marks, numbers stay below each other.

@@ -6,10 +6,14 @@ use std::ops::Range;
 use super::super::tables::{Cell, Row, Table, Value};
 use super::super::text::shortened;
 use crate::number::counted;
+use crate::text::names::Names;
 use crate::text::wrap::{GAP, blocks, columns, cut, plain, wrap};
 
-/// Names of paths, and heads, that are longer are cut.
+/// Names of paths that are longer are cut, unless there is room.
 const LONGEST_NAME: usize = 24;
+/// Columns that names leave to figures, if names are shown whole to be told apart.
+const LEAST_FIGURES: usize = 24;
+/// Heads that are longer are cut.
 const LONGEST_HEAD: usize = 16;
 const SHORT_HEAD: usize = 11;
 /// Lines of a title.
@@ -79,8 +83,7 @@ const WAYS: [Way; 4] = [
 pub(super) struct Layout<'a> {
     table: &'a Table,
     title: Vec<String>,
-    /// Width of the names.
-    name: usize,
+    names: Names,
     columns: Vec<Printed<'a>>,
     /// The lines of the heads that have a text in some column.
     heads: Vec<usize>,
@@ -115,17 +118,19 @@ impl<'a> Layout<'a> {
     }
 
     fn with(table: &'a Table, width: usize, way: Way) -> Self {
-        let name =
-            table.rows.iter().map(|row| columns(&cut(&row.name, LONGEST_NAME))).max().unwrap_or(0);
         let columns: Vec<Printed<'_>> =
             (0..table.columns.len()).map(|index| Printed::of(table, index, way)).collect();
+        let figures: usize = columns.iter().map(|column| GAP + column.width).sum();
+        let names = table.rows.iter().map(|row| row.name.as_str());
+        let most = width.saturating_sub(figures).max(LONGEST_NAME);
+        let names = Names::of(names, most, width.saturating_sub(LEAST_FIGURES));
         let says = |line: &usize| columns.iter().any(|column| !column.heads[*line].is_empty());
         Self {
             table,
             title: shortened(wrap(&plain(&table.title), width), TITLE_LINES, width),
-            name,
             heads: (0..4).filter(says).collect(),
-            blocks: blocks(columns.iter().map(|column| column.width), name, width),
+            blocks: blocks(columns.iter().map(|column| column.width), names.width(), width),
+            names,
             columns,
         }
     }
@@ -186,13 +191,13 @@ impl<'a> Layout<'a> {
             let texts = columns.iter().map(|column| {
                 format!("{:GAP$}{:>width$}", "", column.heads[*line], width = column.width)
             });
-            " ".repeat(self.name) + &texts.collect::<String>()
+            " ".repeat(self.names.width()) + &texts.collect::<String>()
         };
         let row = |row: &&Row| {
-            let name = cut(&row.name, LONGEST_NAME);
+            let name = self.names.shown(&row.name);
             let cells = columns.iter().zip(&row.cells[block.clone()]);
             let cells = cells.map(|(column, cell)| column.padded(cell, is_styled));
-            format!("{name:<width$}{}", cells.collect::<String>(), width = self.name)
+            format!("{name:<width$}{}", cells.collect::<String>(), width = self.names.width())
         };
         self.heads.iter().map(head).chain(rows.iter().map(row)).collect()
     }
