@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Nanos;
+use crate::{Nanos, SECOND};
 
 pub use counter::{Counter, Counts};
 pub use tcp::TcpTotals;
@@ -162,6 +162,24 @@ pub struct EndReport {
     pub order_late_ns: Nanos,
     /// CPU time that the thread behind the meters and the control session spent in the window, ns.
     pub control_cpu_ns: Nanos,
+}
+
+impl EndReport {
+    /// Time between the two readings, s; more than 0.
+    pub fn seconds(&self) -> f64 {
+        self.end.t_ns.saturating_sub(self.start.t_ns).max(1) as f64 / SECOND as f64
+    }
+
+    /// The part of it before the window's end, s, more than 0. Behind it most load has ended: what
+    /// was spent until a late reading was spent in this time. `None`: both came behind it.
+    pub fn loaded_seconds(&self) -> Option<f64> {
+        let end_ns = match self.window_ns {
+            0 => self.end.t_ns,
+            window_ns => self.end.t_ns.min(window_ns.cast_signed()),
+        };
+        let loaded_ns = end_ns.saturating_sub(self.start.t_ns);
+        (loaded_ns > 0).then_some(loaded_ns as f64 / SECOND as f64)
+    }
 }
 
 /// Whether a failure of this reason is a call of gRPC that was answered, and refused.

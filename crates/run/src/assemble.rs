@@ -147,7 +147,10 @@ pub fn record(setting: &Setting<'_>, outcome: &TrialResult) -> Record {
     record.invariants.extend(spent.invariants);
     let evidence = Evidence {
         burdens: spent.burdens,
-        server_nodes: outcome.server_unseen.then(|| setting.nodes.1.iter().cloned().collect()),
+        server_nodes: outcome
+            .server_unseen
+            .as_ref()
+            .map(|_| setting.nodes.1.iter().cloned().collect()),
         one_machine: outcome.one_machine,
         link: setting.link,
         proxied,

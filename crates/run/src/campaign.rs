@@ -42,9 +42,9 @@ use trial::{CellTrial, Done, Measured};
 const MOST_REPEATS: usize = 2;
 /// Between two tries of a trial whose clients were not let in, while the testbed settles, ns.
 const SETTLING: Nanos = SECOND;
-/// What a trial takes beyond its warm-up and window, ns: an estimate, for whoever has not seen any
-/// yet. On clusters orders travel, and nodes are asked for their counters before and after.
-pub fn between_trials_ns(testbed: &TestbedSpec) -> Nanos {
+/// An estimate of what a trial takes beyond its warm-up and window, ns, until some were measured.
+/// On clusters orders travel, and nodes are asked for their counters before and after.
+pub fn trial_overhead_ns(testbed: &TestbedSpec) -> Nanos {
     match testbed {
         TestbedSpec::Lab(_) | TestbedSpec::Hosts(_) => SECOND * 6 / 100,
         TestbedSpec::Kubernetes(_) => SECOND * 13 / 100,
@@ -314,7 +314,7 @@ impl Campaign {
         let (sum, count) = self.overhead;
         let mean = i64::try_from(count).ok().and_then(|count| sum.checked_div(count));
         let mean = mean
-            .unwrap_or_else(|| between_trials_ns(&self.folder.run().plan.testbed).cast_signed());
+            .unwrap_or_else(|| trial_overhead_ns(&self.folder.run().plan.testbed).cast_signed());
         least_ns(job).saturating_add_signed(mean).max(1)
     }
 

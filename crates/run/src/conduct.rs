@@ -21,7 +21,7 @@ use hopbench_testbed::AgentId;
 use hopbench_wire::{FlowKey, Prepare, Role, ToAgent};
 
 use agent_connection::AgentConnection;
-pub(crate) use beside::{late_ns as readings_late_ns, sees_program, sees_proxy};
+pub(crate) use beside::{late_ns as readings_late_ns, sees_program};
 use edge_reader::EdgeReadings;
 pub use ends::{Ends, Watch, Watcher};
 use follow::{Conductor, Ending};
@@ -57,9 +57,9 @@ pub struct TrialResult {
     pub shared_clock: bool,
     /// Whether all ends are on one machine. A sandbox there may have a clock of its own.
     pub one_machine: bool,
-    /// Whether a server program answered whose processes were not seen: the servers' agents say
-    /// nothing of it.
-    pub server_unseen: bool,
+    /// Why the processes of the server program that answered were not seen: the servers' agents say
+    /// nothing of it. `None`: they were seen, or the agents answered themselves.
+    pub server_unseen: Option<String>,
     /// Whether each server's agent saw a program of its own. Otherwise all of them see the same
     /// processes, if they see any.
     pub programs_apart: bool,
@@ -71,6 +71,11 @@ pub struct TrialResult {
     /// What each proxy had spent at the edges of the window, in the order of [`Watch::proxies`];
     /// `Err`: why that is not known.
     pub proxies: Vec<Result<Edges, String>>,
+    /// Of each of them, whether the agent beside it sees its container, early or late; `None`: no
+    /// agent said it.
+    pub seen_beside: Vec<Option<bool>>,
+    /// The onlookers that took no part, or did not report, with the reason.
+    pub failed_onlookers: BTreeMap<AgentId, String>,
     /// CPU time that the conductor's thread spent in the window, ns.
     pub conductor_cpu_ns: Nanos,
 }
@@ -101,7 +106,8 @@ pub fn conduct(
     let standing = ends.standing.take();
     orders.iter_mut().for_each(|order| order.replaces = standing.as_ref().map(StandingOrders::run));
     let one_machine = shared_clock || are_here(ends);
-    let clock_error_ns = ends.all().map(AgentConnection::clock_error_ns).max().unwrap_or(0);
+    let clocks = ends.clients.iter().chain(&ends.servers);
+    let clock_error_ns = clocks.map(AgentConnection::clock_error_ns).max().unwrap_or(0);
     let proxies = Proxies::watch(watch.proxies)?;
     let mut trial = Conductor::new(ends)?;
     let patience = clock::now()
@@ -146,11 +152,12 @@ pub fn conduct(
         let report = ending.report.as_ref().filter(|report| report.window_ns > 0);
         report.into_iter().for_each(|report| agent.learn(head_start, report.order_late_ns));
     }
-    beside::take(watch, &mut endings, &mut seen.proxies, timing.window_ns);
-    let onlookers = ends.onlookers.iter().zip(endings.split_off(at_ends));
-    let onlookers: BTreeMap<AgentId, EndReport> = onlookers
-        .filter_map(|((agent, _), (_, ending))| Some((agent.clone(), ending.report?)))
-        .collect();
+    let seen_beside = beside::take(watch, &mut endings, &mut seen.proxies, timing.window_ns);
+    let (mut onlookers, mut failed_onlookers) = (BTreeMap::new(), BTreeMap::new());
+    for ((agent, _), (_, ending)) in ends.onlookers.iter().zip(endings.split_off(at_ends)) {
+        onlookers.extend(ending.report.map(|report| (agent.clone(), report)));
+        failed_onlookers.extend(ending.fault.map(|fault| (agent.clone(), fault.text)));
+    }
     let is_whole = |(_, ending): &(Role, Ending)| {
         ending.fault.is_none()
             && ending.report.as_ref().is_some_and(|report| report.incomplete.is_none())
@@ -165,14 +172,17 @@ pub fn conduct(
     let outcome = outcome(&endings, seen, job.timing.interval_ns)?;
     limited.dedup();
     let no_process = watch.programs.is_some_and(<[u32]>::is_empty);
-    let programs_apart = no_process && beside::saw_programs(&outcome.servers, timing.window_ns);
+    let unseen = beside::unseen_program(&outcome.servers, timing.window_ns);
+    let programs_apart = no_process && unseen.is_none();
     Ok(TrialResult {
         limited,
         shared_clock,
         one_machine,
-        server_unseen: no_process && !programs_apart,
+        server_unseen: unseen.filter(|_| no_process),
         programs_apart,
         onlookers,
+        failed_onlookers,
+        seen_beside,
         clock_error_ns,
         started,
         stood,
@@ -316,11 +326,13 @@ fn outcome(
         limited: Vec::new(),
         shared_clock: false,
         one_machine: false,
-        server_unseen: false,
+        server_unseen: None,
         programs_apart: false,
         clock_error_ns: 0,
         started: std::time::Duration::ZERO,
         proxies: seen.proxies,
+        seen_beside: Vec::new(),
+        failed_onlookers: BTreeMap::new(),
         conductor_cpu_ns: seen.conductor_cpu_ns,
     })
 }

@@ -22,12 +22,12 @@ mod warnings;
 pub use assemble::{ProxySaid, Setting, record};
 pub use campaign::{
     Campaign, CellsEnded, Ended, Event, Finished, MOST_PROFILES, Observer, Profiling,
-    between_trials_ns, looked_at_instead, measurable, new_run, order, same_build, uncompared,
+    looked_at_instead, measurable, new_run, order, same_build, trial_overhead_ns, uncompared,
 };
 pub use conduct::agent_connection::AgentConnection;
 pub use conduct::{Edges, Ends, StandingOrders, TrialResult, Watch, Watcher, conduct};
 pub use failed::failed_exchanges;
 pub use hopbench_control::resolve::{Target, resolve};
 pub use limited::link_rate::LinkRate;
-pub use metered::{LEAST_METERED_NS, UnderLoad};
+pub use metered::{LEAST_METERED_NS, UnderLoad, is_metered};
 pub use secrets::{secrets_known, variable};

@@ -22,6 +22,12 @@ const WHOLE_LOAD: f64 = 0.2;
 const USUAL_INTERVAL_NS: Nanos = 10 * SECOND;
 /// The shortest window whose CPU such a reading can tell, ns.
 pub const LEAST_METERED_NS: Nanos = (USUAL_INTERVAL_NS as f64 * WHOLE_LOAD) as Nanos;
+
+/// Whether a window of this length is long enough for the usual readings of others, ns.
+pub fn is_metered(window_ns: Nanos) -> bool {
+    window_ns >= LEAST_METERED_NS
+}
+
 /// Both edges of a window that is as good as the trial's are within this share of its length. At
 /// constant load the CPU time differs by twice that at most, which is less than two meters of one
 /// thing may differ.
@@ -214,8 +220,17 @@ pub(crate) fn of_nodes(record: &mut Record, load: &LoadTimes) {
     }
 }
 
+/// The figure of such a node with the number of its CPUs, where an onlooker saw them.
+const CPUS: &str = "cpus";
+
+/// The share of a node's CPUs that was busy under the load, 0 to 1, as an onlooker there saw it.
+pub(crate) fn seen_share(costs: &[MeteredCost], node: &str) -> Option<f64> {
+    let seen = costs.iter().find(|cost| cost.source == ONLOOKER && cost.who == node)?;
+    Some(seen.figures.get(LOAD_CORES)? / seen.figures.get(CPUS)?)
+}
+
 /// The source of what an onlooker read of its node.
-const OBSERVER: &str = "agent";
+const ONLOOKER: &str = "agent";
 
 /// Puts what onlookers read of their nodes in the first place of what was metered of those that no
 /// end saw. Nodes of one machine have no figures of their own.
@@ -232,22 +247,26 @@ pub(crate) fn of_onlookers<'a>(
         if readings_late_ns(report, window_ns).is_some() {
             continue;
         }
-        let seconds = compare::seconds(report);
+        let seconds = report.seconds();
         let (start, end) = (&report.start.readings, &report.end.readings);
         let seen = delta::node_cost(node, start, end, seconds);
         let nodes = record.cost.nodes.iter();
         let by_end = nodes.filter(|of_end| of_end.name == node && !of_end.per_cpu_busy.is_empty());
         let metered = record.cost.metered.iter();
-        let by_other = metered.filter(|cost| cost.source == OBSERVER && cost.who == node);
+        let by_other = metered.filter(|cost| cost.source == ONLOOKER && cost.who == node);
         if seen.per_cpu_busy.is_empty() || by_end.count() + by_other.count() > 0 {
             continue;
         }
         let cores = seen.busy_cores;
-        let figures = [("cpu_s", cores * seconds), ("cores", cores), (LOAD_CORES, cores)];
+        let cpu_s = cores * seconds;
+        let Some(loaded_s) = report.loaded_seconds() else { continue };
+        let cpus = seen.per_cpu_busy.len() as f64;
+        let figures =
+            [("cpu_s", cpu_s), ("cores", cores), (LOAD_CORES, cpu_s / loaded_s), (CPUS, cpus)];
         let cost = MeteredCost {
             who: node.to_owned(),
             what: word(MeteredKind::Node).to_owned(),
-            source: OBSERVER.to_owned(),
+            source: ONLOOKER.to_owned(),
             window_s: seconds,
             starts_at_s: report.start.t_ns as f64 / SECOND as f64,
             figures: figures.map(|(name, value)| (name.to_owned(), value)).into(),
@@ -272,6 +291,9 @@ pub(crate) fn throttled<'a>(costs: impl Iterator<Item = &'a MeteredCost>) -> Vec
     });
     held.collect()
 }
+
+/// Why something is not known, in short.
+const NOBODY: &str = "nobody metered it";
 
 /// The setting that says who metered the server program, or why nobody did.
 pub(crate) const SERVER_PROGRAM: &str = "server_program";
@@ -301,14 +323,19 @@ impl SandboxedEnd {
 }
 
 /// Puts what was metered of a server program that no agent saw in the place of what the
-/// servers' agents spent, who only look on. Whether it is known.
-pub(crate) fn of_program(record: &mut Record, servers: &[String], load: &LoadTimes) -> bool {
+/// servers' agents spent, who only look on. `unseen`: why none of them saw it. Whether it is known.
+pub(crate) fn of_program(
+    record: &mut Record,
+    servers: &[String],
+    load: &LoadTimes,
+    unseen: &str,
+) -> bool {
     let costs = &record.cost.metered;
     let each = servers
         .iter()
         .map(|server| under_load(costs, MeteredKind::Program, server, load))
         .collect();
-    replace(record, SandboxedEnd::Server, SERVER_PROGRAM, each)
+    replace(record, SandboxedEnd::Server, SERVER_PROGRAM, each, &format!("{NOBODY}, and {unseen}"))
 }
 
 /// Puts what was metered around the sandboxes of a side's agents in the place of what they see
@@ -328,20 +355,21 @@ pub(crate) fn of_sandbox(
         true => Some(Err("one sandbox is client and server".to_owned())),
         false => under_load(&costs, MeteredKind::Agent, agent, load),
     };
-    replace(record, side, side.setting(), agents.iter().map(one).collect())
+    replace(record, side, side.setting(), agents.iter().map(one).collect(), NOBODY)
 }
 
-/// Puts what each of a side's was metered to use in the place of what its agents saw. Whether it is
-/// known of all.
+/// Puts what each of a side's was metered to use in the place of what its agents saw. `nobody`: what
+/// to say if some were not metered. Whether it is known of all.
 fn replace(
     record: &mut Record,
     side: SandboxedEnd,
     setting: &str,
     each: Option<Vec<Result<UnderLoad, String>>>,
+    nobody: &str,
 ) -> bool {
     // What the NICs of their pods moved is known from the agents all the same.
     side.cost(record).retain(|name, _| name.starts_with("nic_"));
-    let all = each.filter(|each| !each.is_empty()).ok_or_else(|| "nobody metered it".to_owned());
+    let all = each.filter(|each| !each.is_empty()).ok_or_else(|| nobody.to_owned());
     let all = all.and_then(|each| each.into_iter().collect::<Result<Vec<UnderLoad>, String>>());
     let is_known = all.is_ok();
     let text = match all {

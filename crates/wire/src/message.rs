@@ -15,8 +15,8 @@ use crate::flow::FlowKey;
 /// nothing, and `shows_credential`, without which agents refuse requests. 5: `stays` and
 /// `replaces`, and the messages `Revisit` and `AllSent`. 6: `neighbours`, which older agents would
 /// not look at, and what servers and each worker took in, which older agents would leave out of
-/// their reports. 7: [`Role::Onlooker`], and `watch_container`, which older agents would not look
-/// at.
+/// their reports. 7: [`Role::Onlooker`], `watch_container`, which older agents would not look at,
+/// and how late orders came, which they would leave out of their reports.
 pub const PROTOCOL: u32 = 7;
 
 /// The reading of a neighbour of this name, see [`Prepare::neighbours`].

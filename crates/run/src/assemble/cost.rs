@@ -8,7 +8,7 @@ use hopbench_model::{
     Tick, Warning, WarningKind,
 };
 
-use super::end::{End, seconds, watches};
+use super::end::{End, spent_seconds, watches};
 use super::{balance, members, nic, processes, proxies};
 use crate::conduct::TrialResult;
 use crate::limited::{Burden, CLIENT, SERVER, quota};
@@ -43,7 +43,7 @@ pub(super) fn spent(
         watchers.skip(1).for_each(|(spent, _)| spent.clear());
     }
     // What agents spend that look at nothing is not what the server cost.
-    if outcome.server_unseen {
+    if outcome.server_unseen.is_some() {
         of_servers.iter_mut().for_each(BTreeMap::clear);
     }
     let mut nodes = nodes(clients.iter().chain(servers));
@@ -55,7 +55,7 @@ pub(super) fn spent(
     let long = outcome.client.window_ns as f64 >= SHORTEST_OF_MACHINE_S * SECOND as f64;
     let raised = long.then(|| raise_to_processes(&mut nodes, &processes, one_machine)).flatten();
     let mut warnings: Vec<Warning> = raised.into_iter().collect();
-    let programs = outcome.server_unseen || servers.iter().any(|end| watches(end.report));
+    let programs = outcome.server_unseen.is_some() || servers.iter().any(|end| watches(end.report));
     let sides = [
         (CLIENT, clients, &of_clients, outcome.clients.len(), true),
         (SERVER, servers, &of_servers, outcome.servers.len(), !programs),
@@ -92,7 +92,7 @@ pub(super) fn spent(
         .filter_map(|(name, ends, spent)| fits_cpus(name, ends, spent, &nodes))
         .collect();
     let with_nics = |ends: &[End<'_>], mut spent: Vec<BTreeMap<String, f64>>| {
-        spent.extend(ends.iter().map(|end| nic::rates(end.report, seconds(end.report))));
+        spent.extend(ends.iter().map(|end| nic::rates(end.report, end.report.seconds())));
         sum(&spent)
     };
     let (client, server) = (with_nics(clients, of_clients), with_nics(servers, of_servers));
@@ -128,7 +128,7 @@ fn burdens<'a>(
         who: who.to_owned(),
         node: end.node.to_owned(),
         cores: cores(spent),
-        processes: processes::working(end.report, end.threads, cores(spent), seconds(end.report)),
+        processes: processes::working(end.report, end.threads, cores(spent)),
         cpus: match (watches(end.report), apart) {
             // It is in a container of its own, whose CPUs the agent does not know.
             (true, true) => None,
@@ -162,18 +162,15 @@ fn process(end: &EndReport) -> BTreeMap<String, f64> {
     let reading = |tick: &Tick, name: &str| tick.readings.get(name).cloned().unwrap_or_default();
     let (spender, rss) = if watches(end) { ("program", "program") } else { ("self", "process") };
     let last = reading(&end.end, spender);
+    let seconds = spent_seconds(end);
     let mut out = delta::window(&reading(&end.start, spender), &last);
     delta::split_exactly(&mut out, &last);
     out.retain(|name, _| !processes::is_of_one(name));
     if let (Some(user), Some(system)) = (out.get("user_s").copied(), out.get("system_s").copied()) {
         let cpu_s = out.remove("cpu_s").unwrap_or(user + system);
-        // A program rests after the window, when its agent may read late.
-        let late_ns = end.end.t_ns.saturating_sub(end.window_ns.cast_signed()).max(0);
-        let rests = watches(end) && end.window_ns > 0;
-        let rest_s = if rests { late_ns as f64 / SECOND as f64 } else { 0.0 };
-        out.insert("cores".to_owned(), cpu_s / (seconds(end) - rest_s));
+        out.extend(seconds.map(|seconds| ("cores".to_owned(), cpu_s / seconds)));
     }
-    quota::as_share(&mut out, seconds(end));
+    quota::as_share(&mut out, seconds.unwrap_or_else(|| end.seconds()));
     let [before, after] =
         [&end.start, &end.end].map(|tick| reading(tick, rss).get("rss_bytes").copied());
     if let Some(rss) = after {
@@ -199,7 +196,7 @@ fn nodes<'a>(ends: impl Iterator<Item = &'a End<'a>>) -> Vec<NodeCost> {
             end.node,
             &report.start.readings,
             &report.end.readings,
-            seconds(report),
+            report.seconds(),
         );
         // These stand in the costs of the processes.
         for process in ["self", "process", "program"] {
@@ -293,7 +290,10 @@ fn fits_cpus(
         // Only the workers are where the job puts them.
         let held = end.held.as_ref().filter(|_| end.pinned.is_none() && !watches(end.report));
         let cpus = held.map_or(node.per_cpu_busy.len(), BTreeSet::len) as f64;
-        if *cores > cpus * (1.05 + edge_s / seconds(end.report)) {
+        // What was read late may have been spent in all of the time.
+        let seconds = end.report.seconds();
+        let late = spent_seconds(end.report).map_or(1.0, |spent| seconds / spent);
+        if *cores > cpus * (1.05 + edge_s / seconds) * late {
             detail = format!("{cores:.2} cores used of {cpus}");
         }
     }

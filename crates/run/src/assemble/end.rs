@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hopbench_model::{EndReport, SECOND};
+use hopbench_model::EndReport;
 
 /// One end: the node it ran on, and what it saw.
 pub(super) struct End<'a> {
@@ -23,7 +23,8 @@ pub(super) fn watches(end: &EndReport) -> bool {
     end.end.readings.contains_key("program")
 }
 
-/// Time between the two readings, s.
-pub(super) fn seconds(end: &EndReport) -> f64 {
-    end.end.t_ns.saturating_sub(end.start.t_ns).max(1) as f64 / SECOND as f64
+/// The time in which an end's process spent what was read, s. A program rests after the window,
+/// when its agent may read late. `None`: both readings came after it.
+pub(super) fn spent_seconds(end: &EndReport) -> Option<f64> {
+    if watches(end) { end.loaded_seconds() } else { Some(end.seconds()) }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hopbench_model::{Counter, Counts, Job, Member, NODE_PROXY, ProxyCost, proxy_role};
 
-use super::end::{End, seconds};
+use super::end::{End, spent_seconds};
 
 /// The members of a role that are kept, those that carried most.
 const MOST: usize = 64;
@@ -37,7 +37,8 @@ pub(super) fn of_side(job: &Job, side: &Side<'_>) -> Vec<Member> {
             if several { format!("{} {}", side.role, number + 1) } else { side.role.to_owned() };
         let (start, last) = (&end.report.start, &end.report.end);
         let opened = (side.role == "client").then_some(u64::from(job.connections));
-        let cpu_s = spent.get("cores").map(|cores| cores * seconds(end.report));
+        let cpu_s =
+            spent.get("cores").map(|cores| cores * spent_seconds(end.report).unwrap_or(0.0));
         out.push(Member {
             role: side.role.to_owned(),
             name: name.clone(),

@@ -26,12 +26,8 @@ pub(super) fn in_sandbox(end: &EndReport) -> bool {
 /// The processes that do an end's work. They are those of a server program, or the agent, which
 /// does it in so many `threads` and used so many `cores`. None in a sandbox: its own threads work,
 /// too, and nobody says how many.
-pub(super) fn working(
-    end: &EndReport,
-    threads: u32,
-    cores: f64,
-    seconds: f64,
-) -> Vec<WorkingProcess> {
+pub(super) fn working(end: &EndReport, threads: u32, cores: f64) -> Vec<WorkingProcess> {
+    let Some(seconds) = spent_seconds(end) else { return Vec::new() };
     let spent = |spender: &str, reading| {
         let nothing = BTreeMap::new();
         delta::window(end.start.readings.get(spender).unwrap_or(&nothing), reading)

@@ -47,7 +47,9 @@ fn outcome(client: EndReport, clients: Vec<EndReport>, servers: Vec<EndReport>) 
         limited: Vec::new(),
         shared_clock: true,
         one_machine: true,
-        server_unseen: false,
+        server_unseen: None,
+        seen_beside: Vec::new(),
+        failed_onlookers: BTreeMap::new(),
         programs_apart: false,
         clock_error_ns: 0,
         started: std::time::Duration::ZERO,
@@ -179,6 +181,21 @@ fn ends_that_read_their_meters_far_apart_are_warned_of() {
 }
 
 #[test]
+fn clocks_that_may_be_far_apart_are_warned_of() {
+    let warned = |clock_error_ns, window_ns| {
+        let end = || EndReport { window_ns, ..agent(0.1) };
+        let outcome = outcome(end(), vec![end()], vec![end()]);
+        let outcome = TrialResult { clock_error_ns, ..outcome };
+        let record = recorded(&job("rr", json!({"size": "1B"})), (&[], &[]), &outcome);
+        record.warnings.into_iter().find(|w| w.kind == WarningKind::StartSkew)
+    };
+    assert_eq!(warned(12_000_000, SECOND / 4), None);
+    assert_eq!(warned(13_000_000, SECOND), None);
+    let warning = warned(13_000_000, SECOND / 4).expect("a warning");
+    assert!(warning.detail.starts_with("the clocks of the ends may differ by 13"), "{warning:?}");
+}
+
+#[test]
 fn a_worker_of_a_program_is_one_thread_whatever_the_client_has() {
     let program = |workers: [f64; 2]| {
         let (sum, processes) =
@@ -217,6 +234,12 @@ fn a_worker_of_a_program_is_one_thread_whatever_the_client_has() {
         "both waited, though they used more than a core together"
     );
     assert_eq!(record.cost.server["cores"], 1.08);
+    // Its agent read late, when the program rested.
+    let mut late = program([0.98, 0.1]);
+    late.end.t_ns += 60_000_000;
+    let late = outcome(agent(0.5), vec![agent(0.5)], vec![late]);
+    let record = recorded(&job("http", params.clone()), (&[], &[]), &late);
+    assert_eq!((record.limited_by.as_str(), record.cost.server["cores"]), ("cpu:server", 1.08));
     // On a cluster each of them looks at the program beside it.
     let http = job("http", params);
     let watchers = vec![program([0.98, 0.1]), program([0.2, 0.1])];
@@ -374,7 +397,9 @@ fn an_agent_that_sees_nothing_of_the_program_beside_it_is_not_taken_for_it() {
         ("cpu:client", 0.01),
         "it is the server"
     );
-    let record = recorded(&http, (&[], &[]), &TrialResult { server_unseen: true, ..seen });
+    let why = "no agent saw its processes".to_owned();
+    let unseen = TrialResult { server_unseen: Some(why), ..seen };
+    let record = recorded(&http, (&[], &[]), &unseen);
     assert_eq!(record.limited_by, "cpu:other", "{}", record.limited_because);
     let why = "what is not metered 1.00, of which the server may be a part";
     assert!(record.limited_because.contains(why), "{}", record.limited_because);

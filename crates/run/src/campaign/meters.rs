@@ -1,16 +1,14 @@
 //! The wait for other meters: their readings before and after the traffic enclose one trial's load.
 //!
-//! Whose cost only they can say is waited for, as long as that gives figures. All else is a second
-//! opinion. Short trials do without it, but for a share of the time.
+//! A trial waits for meters if only they know a cost, and as long as that gives figures. Otherwise
+//! their readings are a second opinion, for which short trials take a small share of the time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use hopbench_model::{Nanos, SECOND};
 use hopbench_sys::clock;
-use hopbench_testbed::{AgentId, Metered, MeteredKind, Route, Testbed};
-
-use crate::conduct::{Edges, sees_proxy};
+use hopbench_testbed::{AgentId, Metered, MeteredKind, NodeOnlooker, Route, Testbed};
 
 /// How long a reading is waited for. A kubelet reads a container every 10 to 20 s if nobody told it
 /// otherwise.
@@ -23,14 +21,15 @@ const REST: u64 = 3;
 const SILENCE: Duration = Duration::from_secs(2);
 
 /// A trial with a window of this length or more gets second opinions in any case.
-const LONG_WINDOW_NS: Nanos = SECOND;
+pub(super) const LONG_WINDOW_NS: Nanos = SECOND;
 /// Of the time of shorter ones, second opinions take one part in so many.
 const SHARE: Nanos = 20;
 /// What failed so often in a row is not tried again for a while: a wait for meters, for windows as
 /// long, or what the agent beside it does not see.
 const VAIN: u32 = 2;
-/// That while, at first, and how often it doubles at most.
-const REST_NS: Nanos = 60 * SECOND;
+/// How long that is not tried after the first two failures, ns.
+const PAUSE_NS: Nanos = 60 * SECOND;
+/// That pause doubles with each further failure, so many times at most.
 const MOST_DOUBLED: u32 = 6;
 
 /// Whose cost nobody but others can say, on one route.
@@ -61,11 +60,11 @@ impl Unseen {
 #[derive(Debug, Default)]
 pub(super) struct Meters {
     /// Whom nobody has read for a whole wait, by path.
-    unknown: BTreeSet<Key>,
+    unknown: BTreeMap<Key, Failed>,
     /// Nobody meters anything.
     nobody: bool,
-    /// What gave no figure when it was waited for, with the longest such window.
-    vain: BTreeMap<MeteredKind, (Nanos, Failed)>,
+    /// What gave no figure when it was waited for, by the length of the window, ns.
+    vain: BTreeMap<(MeteredKind, Nanos), Failed>,
     /// When the first trial asked, and how long second opinions took since.
     began_ns: Option<Nanos>,
     opinions_ns: Nanos,
@@ -85,7 +84,7 @@ impl Failed {
     fn again(&mut self, now: Nanos) {
         self.times += 1;
         if let Some(more) = self.times.checked_sub(VAIN) {
-            self.until_ns = now + (REST_NS << more.min(MOST_DOUBLED));
+            self.until_ns = now + (PAUSE_NS << more.min(MOST_DOUBLED));
         }
     }
 
@@ -98,13 +97,26 @@ impl Failed {
 type Key = (String, MeteredKind, String);
 
 impl Meters {
-    /// Whose cost is worth a wait in a trial with such a window that begins now.
-    pub(super) fn worth(&self, unseen: Unseen, window_ns: Nanos, now: Nanos) -> Unseen {
-        let is_vain = |what: &MeteredKind| {
-            let of_kind = self.vain.get(what);
-            of_kind.is_some_and(|(of_ns, failed)| window_ns <= *of_ns && failed.is_resting(now))
+    /// Whose cost is worth a wait in a trial on this route with such a window that begins now.
+    pub(super) fn worth(
+        &self,
+        route: &Route,
+        unseen: Unseen,
+        window_ns: Nanos,
+        now: Nanos,
+    ) -> Unseen {
+        // What was vain in a longer window is so in this one.
+        let is_vain = |what: MeteredKind| {
+            let mut as_long = self.vain.range((what, window_ns)..=(what, Nanos::MAX));
+            as_long.any(|(_, failed)| failed.is_resting(now))
         };
-        Unseen { all: unseen.all.into_iter().filter(|(what, _)| !is_vain(what)).collect() }
+        let is_unknown = |what, who: &str| {
+            let failed = self.unknown.get(&key(route, what, who));
+            failed.is_some_and(|failed| failed.is_resting(now))
+        };
+        let mut all = unseen.all;
+        all.retain(|(what, who)| !is_vain(*what) && !is_unknown(*what, who));
+        Unseen { all }
     }
 
     /// Whether a trial with such a window asks the meters, where it waits for these.
@@ -130,14 +142,12 @@ impl Meters {
     ) {
         let kinds: BTreeSet<MeteredKind> = waited_for.all.iter().map(|(what, _)| *what).collect();
         for kind in kinds {
-            let (of_ns, failed) = self.vain.entry(kind).or_default();
             let mut of_kind = waited_for.all.iter().filter(|(what, _)| *what == kind);
-            if !of_kind.any(|(what, who)| known(*what, who)) {
-                *of_ns = window_ns.max(*of_ns);
-                failed.again(now);
-            } else if window_ns <= *of_ns {
-                // What a longer window gave says nothing of shorter ones.
-                *failed = Failed::default();
+            if of_kind.any(|(what, who)| known(*what, who)) {
+                // Longer windows have figures, too. Of shorter ones this says nothing.
+                self.vain.retain(|(what, of_ns), _| *what != kind || *of_ns < window_ns);
+            } else {
+                self.vain.entry((kind, window_ns)).or_default().again(now);
             }
         }
     }
@@ -150,9 +160,13 @@ impl Meters {
             failed.is_some_and(|failed| failed.is_resting(now))
         };
         for proxy in &mut route.proxies {
-            if is_blind(MeteredKind::Proxy, &proxy.name) {
-                proxy.beside = None;
-            }
+            let beside = proxy.beside.take_if(|_| is_blind(MeteredKind::Proxy, &proxy.name));
+            // The agent sees its node all the same.
+            route.node_onlookers.extend(beside.map(|beside| NodeOnlooker {
+                node: proxy.node.clone(),
+                agent: beside.agent,
+                absent: None,
+            }));
         }
         let programs = &mut route.programs_beside;
         programs.retain(|beside| !is_blind(MeteredKind::Program, &beside.agent.0));
@@ -163,7 +177,7 @@ impl Meters {
     pub(super) fn note(
         &mut self,
         route: &Route,
-        proxies: &[Result<Edges, String>],
+        saw_proxies: &[Option<bool>],
         saw_program: impl Fn(usize) -> bool,
         now: Nanos,
     ) {
@@ -175,9 +189,9 @@ impl Meters {
                 failed.again(now);
             }
         };
-        for (proxy, seen) in route.proxies.iter().zip(proxies) {
-            if proxy.seen_by_agent().is_some() {
-                note(MeteredKind::Proxy, &proxy.name, sees_proxy(seen));
+        for (proxy, saw) in route.proxies.iter().zip(saw_proxies) {
+            if let (Some(_), Some(saw)) = (proxy.seen_by_agent(), saw) {
+                note(MeteredKind::Proxy, &proxy.name, *saw);
             }
         }
         for (number, server) in route.servers.iter().enumerate() {
@@ -198,19 +212,24 @@ impl Meters {
         quiet_since: Duration,
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Vec<Metered>, String> {
-        let wanted =
-            unseen.all.iter().filter(|(what, who)| !self.unknown.contains(&key(route, *what, who)));
-        let wanted: Vec<_> = if self.nobody { Vec::new() } else { wanted.cloned().collect() };
+        let wanted: Vec<_> =
+            if self.nobody { Vec::new() } else { unseen.all.iter().cloned().collect() };
         let said = wait(testbed, route, &wanted, interrupted, |reading| reading.at >= quiet_since);
         if let (Ok(said), false) = (&said, interrupted()) {
             self.nobody = said.is_empty() && (self.nobody || !wanted.is_empty());
             if said.is_empty() {
                 return Ok(Vec::new());
             }
-            let unknown = wanted
-                .into_iter()
-                .filter(|(what, who)| !said.iter().any(|reading| is(reading, *what, who)));
-            self.unknown.extend(unknown.map(|(what, who)| key(route, what, &who)));
+            for (what, who) in wanted {
+                let key = key(route, what, &who);
+                if said.iter().any(|reading| is(reading, what, &who)) {
+                    self.unknown.remove(&key);
+                } else {
+                    // One wait is enough: it is as long as any meter needs.
+                    let once = Failed { times: VAIN - 1, until_ns: 0 };
+                    self.unknown.entry(key).or_insert(once).again(clock::now());
+                }
+            }
         }
         said
     }
@@ -289,6 +308,10 @@ mod tests {
 
     const SHORT: Nanos = SECOND / 4;
 
+    fn worth(meters: &Meters, unseen: Unseen, window_ns: Nanos, now: Nanos) -> Unseen {
+        meters.worth(&route(), unseen, window_ns, now)
+    }
+
     fn sandbox() -> Unseen {
         Unseen { all: [(MeteredKind::Agent, "a".to_owned())].into() }
     }
@@ -322,21 +345,25 @@ mod tests {
             meters.learn(&sandbox(), window_ns, now, |_, _| is_known);
         };
         learn(&mut meters, SHORT, false);
-        assert_eq!(meters.worth(sandbox(), SHORT, now), sandbox());
+        assert_eq!(worth(&meters, sandbox(), SHORT, now), sandbox());
         learn(&mut meters, SHORT, true);
         learn(&mut meters, SHORT, false);
-        assert_eq!(meters.worth(sandbox(), SHORT, now), sandbox(), "the one between did");
+        assert_eq!(worth(&meters, sandbox(), SHORT, now), sandbox(), "the one between did");
         learn(&mut meters, SHORT, false);
-        assert_eq!(meters.worth(sandbox(), SHORT, now), Unseen::default());
-        assert_eq!(meters.worth(sandbox(), SHORT + 1, now), sandbox());
+        assert_eq!(worth(&meters, sandbox(), SHORT, now), Unseen::default());
+        assert_eq!(worth(&meters, sandbox(), SHORT + 1, now), sandbox());
         learn(&mut meters, 40 * SHORT, true);
-        assert_eq!(meters.worth(sandbox(), SHORT, now), Unseen::default(), "that was longer");
+        assert_eq!(worth(&meters, sandbox(), SHORT, now), Unseen::default(), "that was longer");
         let proxy = Unseen { all: [(MeteredKind::Proxy, "gateway".to_owned())].into() };
-        assert_eq!(meters.worth(proxy.clone(), SHORT, now), proxy);
+        assert_eq!(worth(&meters, proxy.clone(), SHORT, now), proxy);
+        // A longer one that failed once is not vain for what shorter ones did.
+        learn(&mut meters, 40 * SHORT, false);
+        assert_eq!(worth(&meters, sandbox(), 40 * SHORT, now), sandbox());
+        learn(&mut meters, 40 * SHORT, true);
         // It is tried again, and rests for twice as long.
-        assert_eq!(meters.worth(sandbox(), SHORT, now + REST_NS), sandbox());
+        assert_eq!(worth(&meters, sandbox(), SHORT, now + PAUSE_NS), sandbox());
         learn(&mut meters, SHORT, false);
-        assert_eq!(meters.worth(sandbox(), SHORT, now + REST_NS), Unseen::default());
+        assert_eq!(worth(&meters, sandbox(), SHORT, now + PAUSE_NS), Unseen::default());
     }
 
     fn beside(agent: &str) -> Beside {
@@ -393,7 +420,7 @@ mod tests {
         };
         assert_eq!([true, false, true, false, false].map(|is_seen| trial(is_seen, 0)), [0; 5]);
         assert_eq!(trial(false, 0), 2, "the gateway and the program");
-        assert_eq!(trial(true, REST_NS), 0, "they are looked at again");
-        assert_eq!(trial(false, REST_NS), 0);
+        assert_eq!(trial(true, PAUSE_NS), 0, "they are looked at again");
+        assert_eq!(trial(false, PAUSE_NS), 0);
     }
 }

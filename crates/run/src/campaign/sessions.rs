@@ -28,15 +28,15 @@ pub(super) struct Sessions {
     keeper: Option<Keeper>,
     /// When the last trial ended, or before the first: when all was built; since 1970 UTC.
     quiet_since: Duration,
-    /// The onlookers that could not be reached, with the reason, and when they are tried again.
-    lost: BTreeMap<AgentId, (String, Nanos)>,
+    /// The onlookers that could not be reached, or hung, with the reason, and when they are tried again.
+    unreached: BTreeMap<AgentId, (String, Nanos)>,
     /// The cells that stay prepared at the agents, by their names.
     standing: BTreeMap<CellName, StandingOrders>,
 }
 
 /// How often sessions are opened that break before they are used.
 const TRIES: usize = 2;
-/// An onlooker that could not be reached is left alone for so long: to try takes a while.
+/// An onlooker that could not be reached, or hung, is left alone for so long: to try takes a while.
 const REST: Nanos = 60 * SECOND;
 
 impl Sessions {
@@ -47,7 +47,7 @@ impl Sessions {
             resting: Arc::default(),
             keeper: None,
             quiet_since: clock::wall(),
-            lost: BTreeMap::new(),
+            unreached: BTreeMap::new(),
             standing: BTreeMap::new(),
         }
     }
@@ -133,15 +133,22 @@ impl Sessions {
         onlookers: &[AgentId],
     ) -> BTreeMap<AgentId, String> {
         let now = clock::now();
-        self.lost.retain(|_, (_, until)| *until > now);
-        let wanted = onlookers.iter().filter(|agent| !self.lost.contains_key(*agent));
+        self.unreached.retain(|_, (_, until)| *until > now);
+        let wanted = onlookers.iter().filter(|agent| !self.unreached.contains_key(*agent));
         let wanted: Vec<AgentId> = wanted.cloned().collect();
         let failed = self.open_all(testbed, keys(&wanted, &[]), false);
         let until = clock::now() + REST;
         self.lost
             .extend(failed.into_iter().map(|((agent, _), fault)| (agent, (fault.text, until))));
-        let lost = |agent: &AgentId| Some((agent.clone(), self.lost.get(agent)?.0.clone()));
-        onlookers.iter().filter_map(lost).collect()
+        let why = |agent: &AgentId| Some((agent.clone(), self.unreached.get(agent)?.0.clone()));
+        onlookers.iter().filter_map(why).collect()
+    }
+
+    /// Leaves onlookers alone for a while that failed in a trial.
+    pub(super) fn leave_alone(&mut self, failed: &BTreeMap<AgentId, String>) {
+        let until = clock::now() + REST;
+        let failed = failed.iter().map(|(agent, why)| (agent.clone(), (why.clone(), until)));
+        self.unreached.extend(failed);
     }
 
     /// The sessions for a trial that begins now; one that broke meanwhile is opened again. Of the
@@ -160,6 +167,10 @@ impl Sessions {
             let (looking_on, taken): (Vec<_>, Vec<_>) = fresh(self.remove(&wanted))
                 .into_iter()
                 .partition(|((agent, _), _)| onlookers.contains(agent));
+            let gone = |((id, _), agent): &(Key, Result<AgentConnection, Fault>)| {
+                Some((id.clone(), agent.as_ref().err()?.text.clone()))
+            };
+            let absent = looking_on.iter().filter_map(gone).collect();
             let looking_on = whole(looking_on);
             let (good, bad): (Vec<_>, Vec<_>) =
                 taken.into_iter().partition(|(_, agent)| agent.is_ok());
@@ -174,6 +185,7 @@ impl Sessions {
                     clients: plain(agents),
                     servers: plain(servers),
                     onlookers: onlookers.collect(),
+                    absent,
                     ..Ends::default()
                 });
             }
@@ -193,6 +205,11 @@ impl Sessions {
     /// follow, is without load.
     pub(super) fn quiet_since(&self) -> Duration {
         self.quiet_since
+    }
+
+    /// Something else put load on the testbed until now.
+    pub(super) fn loaded(&mut self) {
+        self.quiet_since = clock::wall();
     }
 
     /// Takes the sessions of a trial that is over back; those that broke are dropped.

@@ -22,12 +22,13 @@ use hopbench_testbed::{
 };
 use hopbench_wire::{Hello, Role};
 
-use super::meters::{Meters, Unseen};
+use super::meters::{LONG_WINDOW_NS, Meters, Unseen};
 use super::sessions::Sessions;
 use crate::assemble::{ProxySaid, Setting, record};
 use crate::conduct::agent_connection::AgentConnection;
 use crate::conduct::{Ends, TrialResult, Watch, Watcher, conduct, sees_program};
 use crate::limited::link_rate::LinkRate;
+use crate::limited::{CLIENT, generator};
 use crate::metered::under_load;
 use crate::results::CellName;
 use crate::secrets::variable;
@@ -36,6 +37,9 @@ pub(super) use cpu_share::CPU_SHARE;
 use cpu_share::Known;
 use hopbench_control::resolve::Target;
 
+/// Load that began behind the start of the window by less than this share of it, one in so many, is
+/// the window's.
+const BEGAN_SHARE: Nanos = 50;
 /// What the setting of a visit says.
 const STOOD: &str = "the connections stood";
 
@@ -111,6 +115,7 @@ impl CellTrial<'_> {
     ) -> Measured {
         if let Some(peer) = &self.point.peer {
             let result = self.by_peer(peer, sessions.ours(), testbed, watcher);
+            sessions.loaded();
             return Measured { result, changes: Vec::new(), barred: false };
         }
         let mut changes = Ok(Vec::new());
@@ -159,7 +164,7 @@ impl CellTrial<'_> {
         let unseen = Unseen::of(&route, !self.point.server.is_agent(), &sandboxed);
         let window_ns = job.timing.window_ns;
         let asked_at = clock::now();
-        let unseen = meters.worth(unseen, window_ns, asked_at);
+        let unseen = meters.worth(&route, unseen, window_ns, asked_at);
         // A search for a share of CPU goes by what they say of nodes.
         let goal = self.point.search.as_ref().map(|search| &search.goal);
         let is_of_cpu = matches!(goal, Some(SearchGoal::Cpu { .. }));
@@ -175,6 +180,7 @@ impl CellTrial<'_> {
         let counters = testbed.counters(&route)?;
         let permit = testbed.permit(&self.bounds)?;
         let mut ends = sessions.take(testbed, &route.clients, &route.servers, &onlookers)?;
+        unreached.extend(std::mem::take(&mut ends.absent));
         ends.permit = permit;
         // A search changes its load from trial to trial.
         ends.stay = self.stays && self.point.search.is_none();
@@ -206,13 +212,18 @@ impl CellTrial<'_> {
         *changes = known.and_then(|_| testbed.changes(&route)).map_err(|fault| fault.text);
         let (outcome, after) = conducted?;
         job.timing.warmup_ns = outcome.warmup_ns;
-        if let Ok(changes) = changes {
-            changes.extend(began_inside(&outcome));
+        if let Some(late) = began_inside(&outcome, &job) {
+            match changes {
+                Ok(changes) => changes.push(late),
+                Err(why) => {
+                    *changes = Ok(vec![late, format!("what else changed is not known: {why}")]);
+                }
+            }
         }
         if outcome.fault.is_none() {
             let report = |number: usize| outcome.servers.get(number)?.as_ref();
             let saw = |number| report(number).is_some_and(sees_program);
-            meters.note(&route, &outcome.proxies, saw, clock::now());
+            meters.note(&route, &outcome.seen_beside, saw, clock::now());
         }
         // A trial that broke is worth no wait.
         let unseen = if outcome.fault.is_none() { unseen } else { Unseen::default() };
@@ -233,13 +244,20 @@ impl CellTrial<'_> {
             quiet_since,
             sandboxed,
         );
-        costs.silent(&testbed.silent_meters());
+        if asks {
+            costs.silent(&testbed.silent_meters());
+        }
         if unseen.all.is_empty() {
-            meters.took(opinions_ns);
+            // Of long windows and searches for a share of CPU they are no choice.
+            if window_ns < LONG_WINDOW_NS && !is_of_cpu {
+                meters.took(opinions_ns);
+            }
         } else if outcome.fault.is_none() {
             let known = |what, who: &str| costs.knows(what, who);
             meters.learn(&unseen, window_ns, clock::now(), known);
         }
+        sessions.leave_alone(&outcome.failed_onlookers);
+        unreached.extend(outcome.failed_onlookers.clone());
         costs.unreached(unreached);
         let (job, route, hellos, outcome, before) = (&job, &route, &hellos, &outcome, &counters);
         let done = self.finish(
@@ -295,6 +313,7 @@ impl CellTrial<'_> {
         let proxies = proxies(route, before, after.as_ref().ok(), gauges.as_ref().ok(), &costs);
         let (client_nodes, server_nodes) = (nodes(&route.clients), nodes(&route.servers));
         let limits = route.servers.iter().map(|server| testbed.program_limit(server));
+        let program_limits: Vec<Option<f64>> = limits.collect();
         let setting = Setting {
             run_id: self.run_id,
             workload,
@@ -307,7 +326,7 @@ impl CellTrial<'_> {
             server: hellos.get(route.clients.len()),
             nodes: (&client_nodes, &server_nodes),
             cpus: (&cpus(&route.clients), &cpus(&route.servers)),
-            program_limits: &limits.collect::<Vec<_>>(),
+            program_limits: &program_limits,
             link: Some(LinkRate {
                 bits_per_s: route.link_bits_per_s,
                 mtu_bytes: route.mtu_bytes,
@@ -332,6 +351,7 @@ impl CellTrial<'_> {
                     reports: ends,
                     load: &load,
                     is_by_agents: self.point.server.is_agent(),
+                    program_limits: &program_limits,
                 },
             ),
             _ => Ok(()),
@@ -453,11 +473,17 @@ fn reports(agents: &[AgentId], reports: &[Option<EndReport>]) -> Vec<(AgentId, E
         .collect()
 }
 
-/// What to say of load that began inside the window, because an order came late: it is less than
-/// the window's.
-fn began_inside(outcome: &TrialResult) -> Option<String> {
-    let late_ns = outcome.clients.iter().flatten().map(|client| client.order_late_ns).max()?;
-    (late_ns > outcome.warmup_ns).then(|| {
+/// What to say of load that began inside the window, because the order to start came late to a
+/// sender: it is less than the window's.
+fn began_inside(outcome: &TrialResult, job: &Job) -> Option<String> {
+    let senders = if generator(job) == CLIENT { &outcome.clients } else { &outcome.servers };
+    let late_ns = senders.iter().flatten().map(|sender| sender.order_late_ns).max()?;
+    began_late(late_ns, outcome.warmup_ns, job.timing.window_ns)
+}
+
+/// The same of an order that came so late.
+fn began_late(late_ns: Nanos, warmup_ns: Nanos, window_ns: Nanos) -> Option<String> {
+    (late_ns > warmup_ns + window_ns / BEGAN_SHARE).then(|| {
         let late_ms = late_ns / 1_000_000;
         format!("the order to start came {late_ms} ms late, after the window had begun")
     })
@@ -471,4 +497,19 @@ fn proven(testbed: &dyn Testbed, evidence: Vec<Proof>) -> Vec<Proof> {
     }
     let evidence = "the testbed has no evidence of the way that the traffic took".to_owned();
     vec![Proof { hop: testbed.name().to_owned(), evidence, ok: false }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_that_comes_in_the_warm_up_is_not_late() {
+        const MS: Nanos = 1_000_000;
+        let told = |late_ms: Nanos, warmup_ms: Nanos| {
+            began_late(late_ms * MS, warmup_ms * MS, 250 * MS).is_some()
+        };
+        assert_eq!([told(0, 0), told(5, 0), told(6, 0)], [false, false, true]);
+        assert_eq!([told(50, 50), told(55, 50), told(56, 50)], [false, false, true]);
+    }
 }

@@ -379,4 +379,16 @@ mod tests {
         assert_eq!([ahead(7, 5), ahead(5, 7)], [2, -2]);
         assert_eq!([ahead(Nanos::MAX, 5), ahead(5, Nanos::MAX)], [i64::MAX, i64::MIN]);
     }
+
+    #[test]
+    fn a_head_start_shrinks_until_an_order_is_late() {
+        const MS: Nanos = 1_000_000;
+        assert_eq!(next_head_start(80 * MS, 80 * MS, MS), 70 * MS);
+        assert_eq!(next_head_start(50 * MS, 50 * MS, 5 * MS), 60 * MS);
+        // Another agent needed more.
+        assert_eq!(next_head_start(50 * MS, 90 * MS, 5 * MS), 100 * MS);
+        let ends =
+            [(10, 0), (50, 1000)].map(|(own, late)| next_head_start(own * MS, own * MS, late * MS));
+        assert_eq!(ends, [10 * MS, 200 * MS]);
+    }
 }

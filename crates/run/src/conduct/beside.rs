@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use hopbench_model::{EndReport, Nanos, SECOND};
+use hopbench_model::{EndReport, Nanos};
 use hopbench_testbed::{Beside, Proxy};
 use hopbench_wire::{Role, neighbour_reading};
 
@@ -14,11 +14,9 @@ use super::proxies::Edges;
 /// A reading of an agent that came later than this, or than [`LATE_SHARE`] of the window if that is
 /// more, is of another time. An agent in a container may wait for its CPU, unlike the conductor. A
 /// late first reading only makes the time shorter. After the end, what is not answered is worked
-/// off.
-const LATE: Nanos = 20_000_000;
-const LATE_SHARE: Nanos = 4;
-/// The end of what is said of a late reading.
-const SAID_LATE: &str = " ms late";
+/// off, so cores can be too many by this share.
+const LATE: Nanos = 10_000_000;
+const LATE_SHARE: Nanos = 10;
 
 /// The neighbours that the agent of number `end` is to look at: ids of containers by the proxies'
 /// names. An agent at several ends is asked once.
@@ -37,28 +35,24 @@ pub(super) fn program(watch: &Watch<'_>, end: usize) -> Option<String> {
     Some(beside.container.clone())
 }
 
-/// Whether each server's agent saw the program in the container beside it, at the edges of the
-/// window.
-pub(super) fn saw_programs(servers: &[Option<EndReport>], window_ns: Nanos) -> bool {
-    let saw = |report: &Option<EndReport>| {
-        report.as_ref().is_some_and(|report| saw_program(report, window_ns))
-    };
-    !servers.is_empty() && servers.iter().all(saw)
-}
-
-/// Whether this server's agent did.
-fn saw_program(report: &EndReport, window_ns: Nanos) -> bool {
-    sees_program(report) && late_ns(report, window_ns).is_none()
+/// Why some server's agent did not see the program in the container beside it at the edges of the
+/// window; `None`: each did.
+pub(super) fn unseen_program(servers: &[Option<EndReport>], window_ns: Nanos) -> Option<String> {
+    let why =
+        |report: &Option<EndReport>| match report.as_ref().filter(|report| sees_program(report)) {
+            Some(report) => late_ns(report, window_ns).map(said_late),
+            None => Some("no agent saw its processes".to_owned()),
+        };
+    if servers.is_empty() {
+        Some("no agent is beside it".to_owned())
+    } else {
+        servers.iter().find_map(why)
+    }
 }
 
 /// Whether a server's agent sees the program in the container beside it, early or late.
 pub(crate) fn sees_program(report: &EndReport) -> bool {
     [&report.start, &report.end].iter().all(|edge| edge.readings.contains_key("program"))
-}
-
-/// Whether an agent sees the container of a proxy, early or late.
-pub(crate) fn sees_proxy(seen: &Result<Edges, String>) -> bool {
-    seen.as_ref().err().is_none_or(|why| why.ends_with(SAID_LATE))
 }
 
 /// How much later than at the edges of the window a report's readings are, ns, the later of both,
@@ -69,24 +63,41 @@ pub(crate) fn late_ns(report: &EndReport, window_ns: Nanos) -> Option<Nanos> {
     (late > LATE.max(window_ns / LATE_SHARE)).then_some(late)
 }
 
+/// What is said of it.
+fn said_late(late_ns: Nanos) -> String {
+    format!("the agent beside it read {} ms late", late_ns / 1_000_000)
+}
+
 /// Takes the readings of such proxies out of the ends' reports, whose costs they are not, and puts
-/// them into the places of their proxies.
+/// them into the places of their proxies. Of each proxy, whether the agent beside it sees its
+/// container, early or late; `None`: that agent reported nothing.
 pub(super) fn take(
     watch: &Watch<'_>,
     endings: &mut [(Role, Ending)],
     proxies: &mut [Result<Edges, String>],
     window_ns: Nanos,
-) {
-    for (proxy, edges) in watch.proxies.iter().zip(proxies) {
+) -> Vec<Option<bool>> {
+    let mut sees = vec![None; watch.proxies.len()];
+    for ((proxy, edges), sees) in watch.proxies.iter().zip(proxies).zip(&mut sees) {
         let Some(beside) = proxy.seen_by_agent() else { continue };
         let ending = place(watch, beside).and_then(|end| endings.get_mut(end));
         let nothing = "the agent beside it reported nothing";
         *edges = match ending.map(|(_, ending)| (ending.report.as_mut(), &ending.fault)) {
-            Some((Some(report), _)) => edges_in(report, &proxy.name, window_ns),
+            Some((Some(report), _)) => {
+                *sees = Some(sees_neighbour(report, &proxy.name));
+                edges_in(report, &proxy.name, window_ns)
+            }
             Some((None, Some(fault))) => Err(format!("{nothing}: {}", fault.text)),
             _ => Err(nothing.to_owned()),
         };
     }
+    sees
+}
+
+/// Whether an agent sees the container of this proxy, early or late.
+fn sees_neighbour(report: &EndReport, name: &str) -> bool {
+    let reading = neighbour_reading(name);
+    [&report.start, &report.end].iter().all(|edge| edge.readings.contains_key(&reading))
 }
 
 /// The number of the agent that looks at a container, the first of several.
@@ -99,17 +110,16 @@ fn edges_in(report: &mut EndReport, name: &str, window_ns: Nanos) -> Result<Edge
     let edges = [&mut report.start, &mut report.end].map(|edge| edge.readings.remove(&reading));
     let why = report.settings.remove(&format!("meter_{reading}"));
     let late_ns = late_ns(report, window_ns);
-    // From the window's end on a closed loop sends nothing, and a proxy rests.
-    let last = report.end.t_ns.min(window_ns.cast_signed());
-    let seconds = last.saturating_sub(report.start.t_ns) as f64 / SECOND as f64;
-    match (why, edges) {
-        (Some(why), _) => Err(why.strip_prefix("unavailable: ").unwrap_or(&why).to_owned()),
-        (None, [Some(_), Some(_)]) if late_ns.is_some() => {
-            let late_ms = late_ns.unwrap_or(0) / 1_000_000;
-            Err(format!("the agent beside it read {late_ms}{SAID_LATE}"))
+    match (why, edges, late_ns) {
+        (Some(why), ..) => Err(why.strip_prefix("unavailable: ").unwrap_or(&why).to_owned()),
+        (None, [Some(_), Some(_)], Some(late_ns)) => Err(said_late(late_ns)),
+        // From the window's end on a closed loop sends nothing, and a proxy rests.
+        (None, [Some(start), Some(end)], None) => {
+            let seconds = report.loaded_seconds();
+            let seconds = seconds.ok_or("the trial ended before the window began")?;
+            Ok(Edges { start, end, seconds })
         }
-        (None, [Some(start), Some(end)]) if seconds > 0.0 => Ok(Edges { start, end, seconds }),
-        (None, _) => Err("the trial ended before the window began".to_owned()),
+        (None, ..) => Err("the trial ended before the window began".to_owned()),
     }
 }
 
@@ -148,6 +158,7 @@ mod tests {
         EndReport {
             start: tick(0, |one| one.1),
             end: tick(WINDOW_NS.cast_signed(), |one| one.2),
+            window_ns: WINDOW_NS,
             ..EndReport::default()
         }
     }
@@ -182,13 +193,17 @@ mod tests {
         let asked = [0, 1, 2, 3].map(|end| program(&watch, end));
         assert_eq!(asked, [None, Some("bof-it".to_owned()), Some("cof-it".to_owned()), None]);
         let (sees, blind) = (report(&[("program", 1.0, 2.0)]), report(&[("self", 1.0, 2.0)]));
-        let saw = |reports: &[Option<EndReport>]| saw_programs(reports, WINDOW_NS);
-        assert!(saw(&[Some(sees.clone()), Some(sees.clone())]));
+        let unseen = |reports: &[Option<EndReport>]| unseen_program(reports, WINDOW_NS);
+        assert_eq!(unseen(&[Some(sees.clone()), Some(sees.clone())]), None);
         let late = EndReport { end: Tick { t_ns: 90_000_000, ..sees.end.clone() }, ..sees.clone() };
-        for other in [Some(blind), Some(late), None] {
-            assert!(!saw(&[Some(sees.clone()), other]));
+        for (other, why) in [
+            (Some(blind), "no agent saw its processes"),
+            (None, "no agent saw its processes"),
+            (Some(late), "the agent beside it read 40 ms late"),
+        ] {
+            assert_eq!(unseen(&[Some(sees.clone()), other]).as_deref(), Some(why));
         }
-        assert!(!saw(&[]));
+        assert!(unseen(&[]).is_some());
     }
 
     #[test]
@@ -204,9 +219,6 @@ mod tests {
         let late = |ms: u32| Err(format!("the agent beside it read {ms} ms late"));
         assert_eq!(seen(0, 150), late(100));
         assert_eq!(seen(60, 60), late(60), "all of it came after the window");
-        for why in ["process 9 has ended", "the agent beside it read 60 ms late"] {
-            assert_eq!(sees_proxy(&Err(why.to_owned())), why.ends_with("late"));
-        }
     }
 
     #[test]
@@ -234,7 +246,8 @@ mod tests {
             (Role::Onlooker, Ending { fault: Some(Fault::measuring("it hangs")), ..ending(None) }),
         ];
         let mut seen = vec![Err("not from here".to_owned()); 6];
-        take(&watch, &mut endings, &mut seen, WINDOW_NS);
+        let sees = take(&watch, &mut endings, &mut seen, WINDOW_NS);
+        assert_eq!(sees, [Some(true), Some(false), None, None, Some(true), None]);
         let edges = seen[0].as_ref().unwrap();
         let cores = (edges.end["cpu_s_total"] - edges.start["cpu_s_total"]) / edges.seconds;
         assert!((cores - 0.5).abs() < 1e-6 && (edges.seconds - 0.05).abs() < 1e-9, "{edges:?}");

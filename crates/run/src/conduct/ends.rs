@@ -1,6 +1,8 @@
 //! The participants of a trial: agents at its ends and onlookers, watched processes, and the
 //! caller's watcher.
 
+use std::collections::BTreeMap;
+
 use hopbench_model::{Nanos, SignedPermit, Tick};
 use hopbench_testbed::{AgentId, Beside, Proxy};
 use hopbench_wire::Role;
@@ -18,6 +20,8 @@ pub struct Ends {
     pub servers: Vec<AgentConnection>,
     /// Those at no end, which only read meters. A trial does without one that fails.
     pub onlookers: Vec<(AgentId, AgentConnection)>,
+    /// Those that were wanted and did not answer, with the reason.
+    pub absent: BTreeMap<AgentId, String>,
     /// What agents of a run want to see with every order; absent: these are none.
     pub permit: Option<SignedPermit>,
     /// Whether they stay prepared after the trial, for another one like it.

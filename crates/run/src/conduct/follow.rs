@@ -20,9 +20,8 @@ const TURN: usize = 64;
 const ABORT_PATIENCE: Nanos = 5 * SECOND;
 /// How much later than the last moment planned an agent may report, once it was told to end.
 const LAST_WORD: Nanos = 15 * SECOND;
-
 /// How long an onlooker may take to be ready, and to report once the ends have.
-const OBSERVERS_PATIENCE: Nanos = 2 * SECOND;
+const ONLOOKERS_PATIENCE: Nanos = 2 * SECOND;
 
 /// One trial between the ends. Agents are numbered: the clients first, the onlookers last.
 pub(super) struct Conductor<'e> {
@@ -30,7 +29,7 @@ pub(super) struct Conductor<'e> {
     epoll: Epoll,
     events: Events,
     /// The onlookers that the trial does without, by number, with the reason.
-    lost: BTreeMap<usize, Fault>,
+    left_out: BTreeMap<usize, Fault>,
 }
 
 /// How one end's trial ended.
@@ -61,7 +60,7 @@ impl<'e> Conductor<'e> {
             epoll.add_for_reading(agent.channel.readiness(), token).map_err(cannot)?;
         }
         let events = Events::with_capacity(count.clamp(1, 64));
-        Ok(Self { ends, epoll, events, lost: BTreeMap::new() })
+        Ok(Self { ends, epoll, events, left_out: BTreeMap::new() })
     }
 
     fn count(&self) -> usize {
@@ -108,10 +107,10 @@ impl<'e> Conductor<'e> {
         until: Nanos,
         watcher: &mut dyn Watcher,
     ) -> Result<Vec<String>, Fault> {
-        self.lost.clear();
+        self.left_out.clear();
         for end in self.side(Role::Onlooker) {
             if let Err(fault) = self.order_one(end, &order) {
-                self.lost.insert(end, fault);
+                self.left_out.insert(end, fault);
             }
         }
         let mut limited = Vec::new();
@@ -149,19 +148,19 @@ impl<'e> Conductor<'e> {
 
     /// Waits until the onlookers are ready, for a moment. The trial does without the others.
     fn await_onlookers(&mut self) -> Result<(), Fault> {
-        let until = clock::now() + OBSERVERS_PATIENCE;
+        let until = clock::now() + ONLOOKERS_PATIENCE;
         let late = || Fault::measuring("it was not ready in time");
         let mut waiting: Vec<usize> = self.side(Role::Onlooker).collect();
-        waiting.retain(|end| !self.lost.contains_key(end));
+        waiting.retain(|end| !self.left_out.contains_key(end));
         loop {
             waiting.retain(|end| {
                 let fault = match self.agent(*end).receive() {
                     Ok(Some(FromAgent::Ready { .. })) => return false,
                     Ok(Some(FromAgent::Failed { fault, .. })) | Err(fault) => fault,
-                    Ok(None) if clock::now() >= until => late(),
+                    Ok(_) if clock::now() >= until => late(),
                     Ok(_) => return true,
                 };
-                self.lost.insert(*end, fault);
+                self.left_out.insert(*end, fault);
                 false
             });
             if waiting.is_empty() {
@@ -214,7 +213,7 @@ impl<'e> Conductor<'e> {
     /// end is waited for: one that is gone, or does not read, is noticed when it is listened to.
     pub(super) fn start(&mut self, window_start: Nanos) {
         for end in 0..self.count() {
-            if self.lost.contains_key(&end) {
+            if self.left_out.contains_key(&end) {
                 continue;
             }
             let agent = self.agent(end);
@@ -233,7 +232,7 @@ impl<'e> Conductor<'e> {
     ) -> Result<(Vec<(Role, Ending)>, EdgeReadings), Fault> {
         let until = window_start + timing.window_ns + 2 * timing.timeout_ns + 30 * SECOND;
         let mut endings: Vec<Option<Ending>> =
-            (0..self.count()).map(|end| self.lost.get(&end).map(Ending::silent)).collect();
+            (0..self.count()).map(|end| self.left_out.get(&end).map(Ending::silent)).collect();
         let mut finished = vec![false; self.count()];
         let mut look_at_all = 0;
         // The end of waiting for onlookers, once the ends have reported.
@@ -257,7 +256,7 @@ impl<'e> Conductor<'e> {
             }
             let now = clock::now();
             if endings[..self.ends.at_ends()].iter().all(Option::is_some) {
-                let until = *patience.get_or_insert(now + OBSERVERS_PATIENCE);
+                let until = *patience.get_or_insert(now + ONLOOKERS_PATIENCE);
                 let late = Fault::measuring("it did not report in time");
                 let silent = endings.iter_mut().filter(|ending| now >= until && ending.is_none());
                 silent.for_each(|ending| *ending = Some(Ending::silent(&late)));

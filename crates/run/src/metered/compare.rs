@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hopbench_meter::delta;
-use hopbench_model::{EndReport, MeteredCost, SECOND, Warning, WarningKind};
+use hopbench_model::{EndReport, MeteredCost, Warning, WarningKind};
 
 /// Shorter windows are not compared: meters read every 10 s or so, s.
 const LONG: f64 = 30.0;
@@ -31,7 +31,7 @@ impl Own {
     pub(crate) fn agent(who: &str, report: &EndReport) -> Option<Self> {
         let spent = spent(report, "self")?;
         let cpu_s = spent.get("user_s")? + spent.get("system_s")?;
-        Some(Self { what: "agent", who: who.to_owned(), cores: cpu_s / seconds(report) })
+        Some(Self { what: "agent", who: who.to_owned(), cores: cpu_s / report.seconds() })
     }
 
     /// The server program beside an agent, as that saw it.
@@ -39,7 +39,8 @@ impl Own {
         let spent = spent(report, "program")?;
         let ticks = || Some(spent.get("user_s")? + spent.get("system_s")?);
         let cpu_s = spent.get("cpu_s").copied().or_else(ticks)?;
-        Some(Self { what: "program", who: agent.to_owned(), cores: cpu_s / seconds(report) })
+        let cores = cpu_s / report.loaded_seconds()?;
+        Some(Self { what: "program", who: agent.to_owned(), cores })
     }
 }
 
@@ -47,11 +48,6 @@ impl Own {
 fn spent(report: &EndReport, reading: &str) -> Option<BTreeMap<String, f64>> {
     let [start, end] = [&report.start, &report.end].map(|edge| edge.readings.get(reading));
     Some(delta::window(start?, end?))
-}
-
-/// Time between the edges, s.
-pub(super) fn seconds(report: &EndReport) -> f64 {
-    report.end.t_ns.saturating_sub(report.start.t_ns).max(1) as f64 / SECOND as f64
 }
 
 /// One figure of one meter.

@@ -148,6 +148,7 @@ fn an_onlooker_that_hangs_is_done_without() {
         std::thread::spawn(move || hang(theirs));
         let (outcome, took) = echoes(ours);
         assert_eq!((outcome.fault, outcome.onlookers.len()), (None, 0));
+        assert!(outcome.failed_onlookers[&gate()].contains("in time"), "it says why");
         assert!(outcome.clients[0].as_ref().is_some_and(|seen| seen.incomplete.is_none()));
         // Its patience, and a busy machine.
         assert!(took < 20 * SECOND, "{took} ns");

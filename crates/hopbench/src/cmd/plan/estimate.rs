@@ -2,7 +2,7 @@
 
 use hopbench_kube::Sight;
 use hopbench_model::{Cell, Nanos, Plan, Point, SECOND, SearchGoal, SearchSpec, TestbedSpec};
-use hopbench_run::{LEAST_METERED_NS, Profiling, between_trials_ns};
+use hopbench_run::{Profiling, is_metered, trial_overhead_ns};
 use hopbench_stats::{Ceiling, Highest, Knee, Measurement, Outcome, Search};
 
 /// Trials of a search in noise, for each that it takes without.
@@ -63,8 +63,8 @@ impl Estimate {
             .iter()
             .map(|cell| {
                 let (path, point) = plan.at(*cell);
-                trial_ns(plan, point, path.clients, None, false)
-                    .saturating_add(meters_ns(plan, *cell))
+                let waits_ns = meters_ns(plan, *cell, point.job.timing.window_ns);
+                trial_ns(plan, point, path.clients, None, false).saturating_add(waits_ns)
             })
             .fold(0, u64::saturating_add);
         let rounds = rounds(plan, round_ns);
@@ -83,9 +83,12 @@ impl Estimate {
             if let (Some(search), 1..) = (&point.search, paths) {
                 let of_point = || searched.iter().filter(|cell| cell.point == at);
                 let clients = of_point().map(|cell| plan.paths[cell.path].clients).max();
-                // All paths have the mean of them.
-                let waits_ns = of_point().map(|cell| meters_ns(plan, *cell)).sum::<Nanos>() / paths;
                 let length = |rate, is_scan| {
+                    let window_ns = search.trial_window_ns(rate, is_scan);
+                    let window_ns = window_ns.unwrap_or(point.job.timing.window_ns);
+                    // All paths have the mean of them.
+                    let waits = of_point().map(|cell| meters_ns(plan, *cell, window_ns));
+                    let waits_ns = waits.sum::<Nanos>() / paths;
                     trial_ns(plan, point, clients.unwrap_or(1), rate, is_scan)
                         .saturating_add(waits_ns)
                 };
@@ -115,13 +118,12 @@ impl Estimate {
     }
 }
 
-/// How long a trial of a cell waits for meters, ns. Those that are too short for figures wait twice
+/// How long a trial of a cell with such a window waits for meters, ns. Those that are too short for figures wait twice
 /// in all.
-fn meters_ns(plan: &Plan, cell: Cell) -> Nanos {
+fn meters_ns(plan: &Plan, cell: Cell, window_ns: Nanos) -> Nanos {
     let (path, point) = plan.at(cell);
     let TestbedSpec::Kubernetes(spec) = &plan.testbed else { return 0 };
-    let is_long = point.job.timing.window_ns >= LEAST_METERED_NS;
-    let waits = is_long && !Sight::of(spec, path, point).by_meters.is_empty();
+    let waits = is_metered(window_ns) && !Sight::of(spec, path, point).by_meters.is_empty();
     if waits { METERS_NS } else { 0 }
 }
 
@@ -142,7 +144,7 @@ fn trial_ns(plan: &Plan, point: &Point, clients: u32, rate: Option<f64>, is_scan
     };
     let warmup_ns = timing.warmup_ns.max(first_ns);
     let window_ns = searched.unwrap_or(timing.window_ns);
-    warmup_ns.saturating_add(window_ns).saturating_add(between_trials_ns(&plan.testbed))
+    warmup_ns.saturating_add(window_ns).saturating_add(trial_overhead_ns(&plan.testbed))
 }
 
 /// Rounds of a cell, no more than a run may have: where the time ends first, those that were begun
@@ -364,7 +366,7 @@ mod tests {
             let cluster = Plan { testbed, ..lab.clone() };
             [lab, cluster].map(|plan| Estimate::of(&plan, &plan.cells).time_ns)
         };
-        let long = LEAST_METERED_NS;
+        let long = hopbench_run::LEAST_METERED_NS;
         let ([lab, plain], [_, sandboxed]) = (of(None, long), of(Some("runsc"), long));
         // Orders travel, and nodes are asked for their counters.
         assert!(lab.most < plain.most, "{lab:?} {plain:?}");

@@ -119,9 +119,9 @@ impl Costs {
             );
         }
         let (end, names) = (SandboxedEnd::Server, names(&route.servers));
-        if outcome.server_unseen {
+        if let Some(unseen) = &outcome.server_unseen {
             missing(
-                metered::of_program(record, &names, &load),
+                metered::of_program(record, &names, &load, unseen),
                 metered::SERVER_PROGRAM,
                 "the server program",
             );

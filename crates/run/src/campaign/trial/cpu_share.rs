@@ -7,7 +7,7 @@ use hopbench_testbed::{AgentId, MeteredKind, Route};
 use hopbench_wire::Hello;
 
 use crate::assemble::threads;
-use crate::metered::{LoadTimes, under_load};
+use crate::metered::{LoadTimes, seen_share, under_load};
 
 /// The metric with the share, 0 to 1; absent where it is not known.
 pub(in crate::campaign) const CPU_SHARE: &str = "cpu_share";
@@ -23,6 +23,8 @@ pub(super) struct Known<'a> {
     pub(super) load: &'a LoadTimes,
     /// Whether agents answer, and no server program.
     pub(super) is_by_agents: bool,
+    /// The CPU limits of the programs beside the servers' agents, cores; `None`: none is known.
+    pub(super) program_limits: &'a [Option<f64>],
 }
 
 /// Puts the share of CPU into the record.
@@ -68,6 +70,10 @@ impl Known<'_> {
                 let threads = f64::from(threads(job, job.connections)) * route.clients.len() as f64;
                 Ok(cores / cpus.min(threads))
             }
+            CpuOf::Server if !route.programs_beside.is_empty() => {
+                let cores = of_side("server", record.cost.server.get("cores"))?;
+                Ok(cores / self.usable_beside(record)?)
+            }
             CpuOf::Server => {
                 let cores = of_side("server", record.cost.server.get("cores"))?;
                 // Where a program serves, nobody puts its threads where the job would have them.
@@ -100,6 +106,19 @@ impl Known<'_> {
         Some(all.len() as f64)
             .filter(|cpus| *cpus > 0.0)
             .ok_or_else(|| "nobody was there".to_owned())
+    }
+
+    /// How many CPUs the programs beside the servers' agents may use together. The agents' own CPUs
+    /// say nothing of that: each program is in a container of its own.
+    fn usable_beside(&self, record: &Record) -> Result<f64, String> {
+        let mut nodes: Vec<&str> = self.route.servers.iter().map(|id| self.node_of(id)).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        nodes.truncate(if record.cost.one_machine { 1 } else { nodes.len() });
+        let cpus: f64 =
+            nodes.iter().map(|node| self.cpus_of(record, node)).sum::<Result<f64, String>>()?;
+        let limits: Option<f64> = self.program_limits.iter().copied().sum();
+        Ok(limits.map_or(cpus, |limits| limits.min(cpus)))
     }
 
     fn node_of(&self, agent: &AgentId) -> &str {
@@ -148,6 +167,9 @@ impl Known<'_> {
             // A kernel that samples misses short work; a process' own time is exact.
             let seen = busy.iter().sum::<f64>().max(self.processes_on(record, node));
             return Ok(seen / busy.len() as f64);
+        }
+        if let Some(share) = seen_share(&record.cost.metered, node) {
+            return Ok(share);
         }
         match under_load(&record.cost.metered, MeteredKind::Node, node, self.load) {
             Some(Ok(metered)) => Ok(metered.figures["cores"] / self.cpus_of(record, node)?),
