@@ -50,9 +50,13 @@ fn another((id, of): (&&str, &Bench)) -> tempfile::TempDir {
 }
 
 fn compared(a: &Bench, b: &Bench, more: &[&str]) -> Finished {
-    let (a_out, b_out) = (a.out(), b.out());
-    let folders =
-        ["compare", &*a_out.to_string_lossy(), &*b_out.to_string_lossy()].map(str::to_owned);
+    compared_with(a, &b.out(), more)
+}
+
+/// The results of a run against those in a folder.
+fn compared_with(a: &Bench, b: &Path, more: &[&str]) -> Finished {
+    let a_out = a.out();
+    let folders = ["compare", &*a_out.to_string_lossy(), &*b.to_string_lossy()].map(str::to_owned);
     let arguments: Vec<&str> =
         folders.iter().map(String::as_str).chain(more.iter().copied()).collect();
     run(&mut a.command(&arguments))
@@ -179,6 +183,23 @@ fn a_slower_link_fails_the_gate_and_the_same_link_does_not() {
         strict.stderr
     );
 
+    // One flag is about that alone: another kernel, which --strict refuses, does not matter to it.
+    let patched = another((&"5", &fast));
+    let file = patched.path().join("run.json");
+    let text = std::fs::read_to_string(&file).expect("run.json");
+    let mut facts: Value = serde_json::from_str(&text).expect("JSON");
+    facts["environment"]["kernel"] = "another".into();
+    std::fs::write(&file, facts.to_string()).expect("a folder");
+    let with = |more: &[&str]| compared_with(&fast, patched.path(), more);
+    let refused = with(&[&none[..], &["--strict"]].concat());
+    assert_eq!(refused.code, Some(2), "{}", refused.story());
+    let unjudged = with(&[&none[..], &["--fail-unjudged"]].concat());
+    assert_eq!(unjudged.code, Some(1), "{}", unjudged.story());
+    let told = "--fail-unjudged: no cell could judge received_bits_per_s>0.0001%";
+    assert!(unjudged.stderr.contains(told), "{}", unjudged.stderr);
+    let judged = with(&[&gate[..], &["--fail-unjudged"]].concat());
+    assert_eq!(judged.code, Some(0), "{}", judged.story());
+
     let unknown = compared(&fast, &slow, &["--fail-on", "p99_response>5%"]);
     assert_eq!(unknown.code, Some(2), "{}", unknown.story());
     assert!(
@@ -201,6 +222,7 @@ fn what_cannot_be_compared_is_told_before_anything_is_read() {
         (&["--fail-on", "throughput>5%,p99>x%"], "p99>x%"),
         (&["--min-effect", "2"], "expected a percentage like 2%"),
         (&["--format", "junit"], "--fail-on"),
+        (&["--fail-unjudged"], "required arguments were not provided"),
         (&["--format", "html"], "junit"),
     ] {
         let refused = compare(arguments);

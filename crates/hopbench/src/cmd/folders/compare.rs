@@ -34,10 +34,10 @@ impl Subcommand for Compare {
                  that A measured and in which every trial of B failed breaks its bounds, too; one\n\
                  that B leaves out is a warning. Where the rounds could not have seen a worsening\n\
                  of that size the bound is not broken, and that is said.\n\
-                 Exit codes: 0 no bound is broken. 1 one is, or with --strict one that no cell\n\
-                 could judge. 2 the input is wrong: no cell in common, a bound on what no cell\n\
-                 has, or a run that stands there twice. Or runs of one side have different plans,\n\
-                 or --strict refuses a run.",
+                 Exit codes: 0 no bound is broken. 1 one is, or with --fail-unjudged or --strict\n\
+                 one that no cell could judge. 2 the input is wrong: no cell in common, a bound\n\
+                 on what no cell has, or a run that stands there twice. Or runs of one side have\n\
+                 different plans, or --strict refuses a run.",
             )
             .arg(
                 folder("a")
@@ -73,10 +73,14 @@ impl Subcommand for Compare {
                            say]",
                     ),
             )
+            .arg(
+                flag("fail-unjudged", "Exit code 1 also for a bound that no cell could judge")
+                    .requires("fail-on"),
+            )
             .arg(flag(
                 "strict",
-                "Refuse runs whose environment or plan differ in what can change figures; fail on \
-                 a bound that no cell could judge",
+                "Refuse runs whose environment or plan differ in what can change figures; with \
+                 bounds also --fail-unjudged",
             ))
             .arg(flag("all", "Show the figures of which no difference is called, too"))
             .args(arguments(
@@ -114,7 +118,9 @@ impl Subcommand for Compare {
         output.write(&text)?;
         // What people read on the standard output says it already.
         let is_told = output.file.is_none() && matches!(output.format, "table" | "markdown");
-        Ok(gate(&comparison, is_told, asked.strict))
+        let fail_unjudged =
+            ["strict", "fail-unjudged"].into_iter().find(|name| matches.get_flag(name));
+        Ok(gate(&comparison, is_told, fail_unjudged))
     }
 }
 
@@ -130,9 +136,9 @@ fn flag(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
 }
 
-/// 1 where a bound is broken, also by a cell that the candidate could not measure; if `strict` also
-/// where no cell could judge one.
-fn gate(comparison: &Comparison, is_told: bool, strict: bool) -> ExitCode {
+/// 1 where a bound is broken, also by a cell that the candidate could not measure. With a flag that
+/// asks for it also where no cell could judge one; its name is told.
+fn gate(comparison: &Comparison, is_told: bool, fail_unjudged: Option<&str>) -> ExitCode {
     let broken: Vec<_> = comparison.broken().collect();
     if !is_told {
         comparison.unlike.iter().for_each(|unlike| tell(unlike.text()));
@@ -142,14 +148,17 @@ fn gate(comparison: &Comparison, is_told: bool, strict: bool) -> ExitCode {
         }
         comparison.headline().iter().for_each(tell);
     }
-    let blind: Vec<_> = comparison.blind().filter(|_| strict).collect();
-    for bound in &blind {
-        tell(format_args!(
-            "--strict: no cell could judge {}; more rounds or longer windows see more",
-            bound.bound
-        ));
+    let mut code = if broken.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) };
+    if let Some(flag) = fail_unjudged {
+        for bound in comparison.blind() {
+            tell(format_args!(
+                "--{flag}: no cell could judge {}; more rounds or longer windows see more",
+                bound.bound
+            ));
+            code = ExitCode::from(1);
+        }
     }
-    if broken.is_empty() && blind.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) }
+    code
 }
 
 /// The runs of both sides. They are read at the same time: what takes time is to take records
