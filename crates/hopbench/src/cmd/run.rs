@@ -25,7 +25,7 @@ use hopbench_run::{Campaign, Ended, Event, Finished, Observer, measurable, new_r
 
 pub(super) use self::events::EVENT_SCHEMA;
 use self::events::Events;
-use self::flags::{Flags, Wanted};
+use self::flags::{Flags, Wanted, has_bounds};
 use self::known::Known;
 use self::progress::{Log, Progress};
 use super::arguments::in_unit;
@@ -163,12 +163,11 @@ fn same_testbed(is_cluster: bool) -> &'static str {
 }
 
 /// Writes the reports into the folder, and prints the answer. Flame graphs are written in any case.
-/// 1 where a bound is broken.
+/// 1 where a bound is broken; with `--fail-unjudged` also where no cell could judge one.
 fn report(folder: &Folder, flags: &Flags) -> Result<ExitCode, Fault> {
     let profiles = profiles::of(folder.path());
     let (run, mut records) = results::open(folder.path())?;
-    let has_bounds = run.plan.subjects.iter().any(|subject| !subject.bounds.is_empty());
-    if flags.no_report && profiles.is_none() && !has_bounds {
+    if flags.no_report && profiles.is_none() && !has_bounds(&run.plan) {
         return Ok(ExitCode::SUCCESS);
     }
     let mut report = RunData::new(&run).with_profiles(profiles.clone());
@@ -179,7 +178,8 @@ fn report(folder: &Folder, flags: &Flags) -> Result<ExitCode, Fault> {
     let summary = in_unit(report.into_summary(), flags.units.unit());
     profiles.map_or(Ok(()), |profiles| profiles::write(folder, &profiles, &summary))?;
     // The answer says it, too.
-    let code = bounds(&summary, flags.no_report || flags.format.is_json());
+    let is_told = flags.no_report || flags.format.is_json();
+    let code = bounds(&summary, is_told, flags.fail_unjudged);
     if flags.no_report {
         return Ok(code);
     }
@@ -196,8 +196,9 @@ fn report(folder: &Folder, flags: &Flags) -> Result<ExitCode, Fault> {
     Ok(code)
 }
 
-/// 1 where a bound of a subject is broken, each of which is told where nothing else does.
-fn bounds(summary: &Summary, is_told: bool) -> ExitCode {
+/// 1 where a bound of a subject is broken; with `fail_unjudged` also where no cell could judge one.
+/// Each of them is told where nothing else does.
+fn bounds(summary: &Summary, is_told: bool, fail_unjudged: bool) -> ExitCode {
     let mut code = ExitCode::SUCCESS;
     for subject in &summary.run.subjects {
         for bound in &subject.bounds {
@@ -208,6 +209,19 @@ fn bounds(summary: &Summary, is_told: bool) -> ExitCode {
                         bound.bound, subject.name, case.cell, case.text
                     ));
                 }
+                code = ExitCode::from(1);
+            }
+            if bound.judged() > 0 {
+                continue;
+            }
+            if is_told || fail_unjudged {
+                let flag = if fail_unjudged { "--fail-unjudged: " } else { "" };
+                tell(format_args!(
+                    "{flag}no cell could judge bound {} of {}; give the run more time",
+                    bound.bound, subject.name
+                ));
+            }
+            if fail_unjudged {
                 code = ExitCode::from(1);
             }
         }

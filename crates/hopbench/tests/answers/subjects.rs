@@ -124,6 +124,40 @@ fn settings_are_where_they_belong_and_commands_run_in_turn() {
     }
 }
 
+/// Nothing can be said of two rounds.
+const FEW: &str = "
+name: few
+testbed: {lab: {nodes: [a, b]}}
+rounds: 2
+time: 60ms
+warmup: 10ms
+paths: {p: bridge@a -> bridge@b}
+subjects: {old: , new: {mtu: 1400, bounds: {throughput: 50%}}}
+workloads: {w: {stream: {}}}
+";
+
+#[test]
+fn a_bound_that_nobody_could_judge_is_told_and_fails_where_it_is_asked_for() {
+    let Some(_turn) = outside() else {
+        return;
+    };
+    let bench = Bench::new(User::Caller, FEW);
+    let done = bench.run(&[]);
+    assert_eq!(done.code, Some(0), "{}", done.story());
+    let told = "no cell could judge bound throughput>50% of new; give the run more time";
+    assert!(!done.stderr.contains(told), "the answer says it: {}", done.story());
+    let asked = format!("--fail-unjudged: {told}");
+    for (more, code, said) in [
+        (&["--no-report"][..], 0, told),
+        (&["--no-report", "--fail-unjudged"], 1, &*asked),
+        (&["--fail-unjudged"], 1, &*asked),
+    ] {
+        let again = bench.resume(more);
+        assert_eq!(again.code, Some(code), "{more:?}: {}", again.story());
+        assert!(again.stderr.contains(said), "{more:?}: {}", again.story());
+    }
+}
+
 /// The proxies of `slow` spin for 300 us of CPU in each request. Those of `same` do nothing new.
 const SPIN: &str = "
 name: spin
@@ -172,6 +206,6 @@ fn a_filter_of_known_cost_is_found_and_breaks_its_bound() {
     assert!((200.0..=500.0).contains(&more), "{more} us more, expected about 300");
 
     let bench = Bench::new(User::Caller, &SPIN.replace("SUBJECT", SAME));
-    let done = bench.run(&envoy);
+    let done = bench.run(&[&envoy[..], &["--fail-unjudged"]].concat());
     assert_eq!(done.code, Some(0), "{}", done.story());
 }

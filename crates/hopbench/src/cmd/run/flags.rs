@@ -62,6 +62,9 @@ pub(super) struct Flags {
     /// Tell every trial on standard error, too; `trials.log` in the folder has them in any case
     #[arg(short, long)]
     pub(super) verbose: bool,
+    /// Exit code 1 also for a bound of a subject that no cell could judge
+    #[arg(long)]
+    pub(super) fail_unjudged: bool,
     /// Leave no report in the folder and print no answer
     #[arg(long)]
     pub(super) no_report: bool,
@@ -147,6 +150,7 @@ impl Flags {
             };
             self.allowed(&run.plan, dir)?;
             self.own_programs(&run.plan, dir)?;
+            self.something_to_judge(&run.plan)?;
             secrets_known(&run.plan, &secrets)?;
             let more_ns = self.more.map(|more| more_rounds(&run.plan, more)).transpose()?;
             if self.profile.is_given() {
@@ -168,10 +172,22 @@ impl Flags {
             self.scenario_arguments.read(name, &self.testbed)?;
         secrets_known(&plan, &secrets)?;
         known_bounds(&plan)?;
+        self.something_to_judge(&plan)?;
         let dir = self.output.clone().unwrap_or_else(|| results::fresh_name(&plan.name));
         results::vacant(&dir)?;
         let profiling = self.profiling(&plan)?;
         Ok(Wanted::New { plan: Box::new(plan), notes, text, dir, secrets, profiling })
+    }
+
+    /// Refuses to judge the bounds of a plan that has none.
+    fn something_to_judge(&self, plan: &Plan) -> Result<(), Fault> {
+        if !self.fail_unjudged || has_bounds(plan) {
+            return Ok(());
+        }
+        Err(Fault::input(
+            "--fail-unjudged: found no bound, expected a subject with some, like `new: {envoy: \
+             ./envoy-new, bounds: {p99: 5%}}`",
+        ))
     }
 
     /// The cells of a plan that are profiled, as far as the testbed and the kernel allow it.
@@ -223,6 +239,11 @@ impl Flags {
             flags.join(" ")
         )))
     }
+}
+
+/// Whether a subject of a plan has bounds.
+pub(super) fn has_bounds(plan: &Plan) -> bool {
+    plan.subjects.iter().any(|subject| !subject.bounds.is_empty())
 }
 
 /// Refuses a bound on what no workload of the plan has.

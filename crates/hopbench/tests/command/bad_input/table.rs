@@ -127,6 +127,7 @@ pub(crate) const WRONG: &[Row] = &[
     ("completions tcsh", ["tcsh", "possible values", "bash"]),
     ("run quickstart --profile=nope/web", ["--profile", "`nope/web`", "expected PATH/WORKLOAD"]),
     ("run quickstart --profile=web", ["--profile", "`web`", "expected PATH/WORKLOAD"]),
+    ("run quickstart --fail-unjudged", ["--fail-unjudged", "no bound", "a subject with some"]),
     ("run quickstart --testbed kubernetes --profile",
         ["--profile", "`kubernetes`", "expected `lab`"]),
 ];
