@@ -29,7 +29,7 @@ pub(crate) fn proxies(
     servers: &[PodId],
     bypassed: bool,
 ) -> Vec<Proxy> {
-    if ends.captured {
+    if ends.rules.captures_pods {
         return on_nodes::proxies(built, ends, bypassed);
     }
     let met = built.placement.met(ends, servers, bypassed);

@@ -51,7 +51,7 @@ pub(crate) fn missing(spec: &ClusterSpec, ends: &Endpoints) -> Vec<Need> {
     needs.extend(refusals::lacks_variant(path));
     for place in ends.sidecar_places() {
         if place.network == "host" {
-            let why = if ends.captured {
+            let why = if ends.rules.captures_pods {
                 format!("{place}: a node's own network is in no mesh")
             } else {
                 format!(
@@ -63,7 +63,7 @@ pub(crate) fn missing(spec: &ClusterSpec, ends: &Endpoints) -> Vec<Need> {
         }
     }
     if spec.mesh.provider != MeshProvider::Envoy {
-        let impossible = if ends.captured {
+        let impossible = if ends.rules.captures_pods {
             on_nodes::impossible(spec, ends)
         } else {
             injected::impossible(spec.mesh.provider, ends)
@@ -76,7 +76,7 @@ pub(crate) fn missing(spec: &ClusterSpec, ends: &Endpoints) -> Vec<Need> {
         needs.extend(refusals::annotates_in_vain(path));
     }
     needs.extend(refusals::has_sidecar_before_gateway(path));
-    if path.via == Via::LoadBalancer && mode.has_client() && !ends.captured {
+    if path.via == Via::LoadBalancer && mode.has_client() && !ends.rules.captures_pods {
         let why = format!(
             "`mesh: {mode}`: a client's sidecar starts before anybody knows the load balancer's \
              address"

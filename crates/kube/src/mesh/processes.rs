@@ -14,7 +14,7 @@ use crate::provision::built::Built;
 pub(super) fn on_route(built: &Built, route: &Route) -> Vec<Met> {
     let ends = built.placement.paths.get(&route.path);
     // Those on the nodes are in no pod of the run.
-    let Some(ends) = ends.filter(|ends| !ends.captured) else { return Vec::new() };
+    let Some(ends) = ends.filter(|ends| !ends.rules.captures_pods) else { return Vec::new() };
     let servers: Vec<PodId> =
         route.servers.iter().filter_map(|agent| built.placement.pod(&agent.0)).cloned().collect();
     built.placement.met(ends, &servers, route.bypasses_proxies())

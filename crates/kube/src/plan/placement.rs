@@ -13,7 +13,7 @@ pub(crate) fn placement(plan: &Plan) -> Placement {
     let TestbedSpec::Kubernetes(spec) = &plan.testbed else {
         return Placement::of(plan, of_mesh(MeshProvider::Envoy));
     };
-    let mut placement = Placement::of(plan, rules(spec));
+    let mut placement = Placement::of(plan, of_mesh(spec.mesh.provider));
     let alone = alone(spec, &placement);
     placement.pods.extend(alone);
     placement
@@ -57,11 +57,7 @@ pub(crate) fn seeing<'a>(
     on_node.filter(move |pod| sees_node(spec, pod))
 }
 
-/// The rules of a cluster.
-pub(crate) fn rules(spec: &ClusterSpec) -> Rules {
-    of_mesh(spec.mesh.provider)
-}
-
+/// The rules of a cluster with this mesh.
 fn of_mesh(provider: MeshProvider) -> Rules {
     Rules {
         programs_apart: true,

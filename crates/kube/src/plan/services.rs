@@ -69,7 +69,7 @@ pub(crate) fn services(spec: &ClusterSpec, placement: &Placement) -> Vec<PathSer
             family: ends.path.family,
             datagrams: ends.datagrams,
             http2: program.is_none() && is_asked_over_http2(spec, ends),
-            says_http: program.is_some() && ends.captured_programs && !ends.path.mesh.is_none(),
+            says_http: program.is_some() && takes_programs(ends),
             is_of_gateways: false,
             has_tools: spec.peers.is_some() && ends.peers && program.is_none(),
             backends: backends.to_vec(),
@@ -77,6 +77,11 @@ pub(crate) fn services(spec: &ClusterSpec, placement: &Placement) -> Vec<PathSer
         }));
     }
     all
+}
+
+/// Whether the mesh of a path takes all connections to a server program.
+fn takes_programs(ends: &Endpoints) -> bool {
+    ends.rules.captures_programs && !ends.path.mesh.is_none()
 }
 
 /// Whether a gateway of the cluster leads to the agents of a path over HTTP/2. Where it leads to

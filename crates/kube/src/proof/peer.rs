@@ -65,7 +65,7 @@ pub(super) fn peer(known: &ProofFacts<'_>, seen: &Seen<'_>) -> Option<Proof> {
     });
     let evidence = format!("the server saw {}", parts.collect::<Vec<_>>().join("; "));
     // A sidecar speaks to its own pod by IPv4, and a proxy of others as it likes.
-    let others = known.ends.captured || known.ends.enters_existing_gateway();
+    let others = known.ends.rules.captures_pods || known.ends.enters_existing_gateway();
     let is_free = proxied && (path.mesh.has_server() || others);
     let of_family = |peer: &IpAddr| is_free || path.family.is_none_or(|family| family.has(*peer));
     let ok =
@@ -123,12 +123,12 @@ fn who(known: &ProofFacts<'_>, peer: IpAddr, proxied: bool) -> Who {
 fn is_allowed(known: &ProofFacts<'_>, who: &Who, proxied: bool) -> bool {
     let path = &known.ends.path;
     // Behind the server's sidecar or our gateway no other peer is seen.
-    if proxied && path.mesh.has_server() && !known.ends.captured {
+    if proxied && path.mesh.has_server() && !known.ends.rules.captures_pods {
         return *who == Who::Sidecar;
     }
     // A proxy of the node keeps the client's address, or takes one of its own. Cilium's may be of a
     // range that no node names.
-    let is_meshed = proxied && known.ends.captured && !path.mesh.is_none();
+    let is_meshed = proxied && known.ends.rules.captures_pods && !path.mesh.is_none();
     if is_meshed && matches!(who, Who::Sidecar | Who::Node(_) | Who::Unknown) {
         return true;
     }

@@ -23,7 +23,7 @@ pub(crate) fn hops(built: &Built, ends: &Endpoints, bypassed: bool) -> Vec<Strin
     };
     let mut hops: Vec<String> = path.from.runtime.iter().cloned().collect();
     let sidecar = |place: &Place, takes: bool| {
-        let kind = if ends.captured { "mesh of the node of" } else { "sidecar of" };
+        let kind = if ends.rules.captures_pods { "mesh of the node of" } else { "sidecar of" };
         if takes && !bypassed { Some(format!("{kind} {place}")) } else { None }
     };
     let passes_cilium = built.spec.mesh.provider == MeshProvider::Cilium;
@@ -32,7 +32,7 @@ pub(crate) fn hops(built: &Built, ends: &Endpoints, bypassed: bool) -> Vec<Strin
     match &path.via {
         Via::Direct => {}
         Via::ClusterIp if ends.is_routed_by_sidecar() && !bypassed && !passes_cilium => {
-            let who = if ends.captured { "ztunnel" } else { "sidecar" };
+            let who = if ends.rules.captures_pods { "ztunnel" } else { "sidecar" };
             hops.push(format!("Service, chosen by the {who}"));
         }
         // By whatever translates: kube-proxy, Cilium ...

@@ -9,7 +9,6 @@ use hopbench_testbed::placement::{Ask, Endpoints, PodId, program};
 
 use crate::mesh::listeners;
 use crate::objects::containers::PEER;
-use crate::plan::placement::rules;
 use crate::plan::services::taken_port;
 use crate::plan::traffic::Traffic;
 use crate::provision::built::Built;
@@ -75,7 +74,7 @@ fn by_mesh(built: &Built, ends: &Endpoints, point: &Point) -> Result<Option<Sock
     if !path.is_proxied() || point.job.bypasses_proxies() {
         return Ok(None);
     }
-    let offer = rules(&built.spec).offer(path, &point.job, &point.server);
+    let offer = ends.rules.offer(path, &point.job, &point.server);
     let ask = Ask { program: program(&point.server), offer };
     let servers = ends.servers_of(ask.program.as_deref());
     let has_none = |server: &PodId| built.address(server, path.family).is_none();
@@ -93,7 +92,7 @@ fn by_mesh(built: &Built, ends: &Endpoints, point: &Point) -> Result<Option<Sock
         let address = entry.or_else(alone).ok_or_else(|| none("its gateway"))?;
         return Ok(Some(SocketAddr::new(address, port()?)));
     }
-    if path.mesh.has_client() && !ends.intercepted {
+    if path.mesh.has_client() && ends.rules.connects {
         let loopback = path.family.unwrap_or_default().loopback();
         return Ok(Some(SocketAddr::new(loopback, port()?)));
     }

@@ -299,7 +299,7 @@ impl Testbed for Cluster {
             let entered = (entered.map_or("", String::as_str), ends.path.family);
             proofs.push(gateway::prove(access, built, &routing, (traffic, way.as_str()), entered));
         }
-        proofs.extend(if ends.captured {
+        proofs.extend(if ends.rules.captures_pods {
             node_proxies::prove(built.spec.mesh.provider, &ends.path, route, (before, after), seen)
         } else {
             hopbench_testbed::proxy_proofs(&ends.path, &route.proxies, before, after, seen)

@@ -33,12 +33,8 @@ pub struct Endpoints {
     pub peers: bool,
     /// Whether such tools send HTTP requests to its agents.
     pub peers_ask_agents: bool,
-    /// Whether the traffic is redirected to its sidecars, by its port.
-    pub intercepted: bool,
-    /// Whether its mesh takes all of a pod's traffic or none.
-    pub captured: bool,
-    /// Whether its mesh takes all connections to a server program or none.
-    pub captured_programs: bool,
+    /// The rules of its testbed.
+    pub rules: Rules,
 }
 
 /// A kind of request through proxies.
@@ -80,8 +76,8 @@ impl Endpoints {
         };
         let shared = later.clone().map_or(Group::Shared, Group::Variant);
         let meshed = |takes: bool, has_program: bool| {
-            let is_whole = rules.captures_pods || rules.captures_programs && has_program;
-            if takes && is_whole { Group::Meshed(later.clone()) } else { shared.clone() }
+            let is_apart = takes && rules.takes_whole(has_program);
+            if is_apart { Group::Meshed(later.clone()) } else { shared.clone() }
         };
         // A Service translates to the same addresses and ports that a direct connection has. So one
         // connection would meet what the kernel remembers of the other (connection table,
@@ -148,9 +144,7 @@ impl Endpoints {
             echoes: demand.echoes,
             peers: demand.peers,
             peers_ask_agents: demand.peers_ask_agents,
-            intercepted: !rules.connects,
-            captured: rules.captures_pods,
-            captured_programs: rules.captures_programs,
+            rules,
             path: path.clone(),
         };
         let ends = all.clients.iter_mut().chain(&mut all.servers);
@@ -228,8 +222,8 @@ impl Endpoints {
     /// stands for a mode: it tells sidecars what to take.
     pub fn names_mode(&self, program: Option<&str>) -> bool {
         let mode = self.entered();
-        let is_whole = self.captured || self.captured_programs && program.is_some();
-        !is_whole && (mode.has_server() || self.intercepted && mode.has_client())
+        let has_ports = mode.has_server() || !self.rules.connects && mode.has_client();
+        has_ports && !self.rules.takes_whole(program.is_some())
     }
 
     /// Whether its gateway is one that was there before the run.

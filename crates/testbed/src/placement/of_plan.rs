@@ -404,7 +404,7 @@ mod tests {
         assert_eq!(pods(&placement, "both"), ["bridge@a/client", "bridge@b"]);
         assert_eq!(pods(&placement, "none"), ["bridge@a", "bridge@b"]);
         assert_eq!(pods(&placement, "stats"), ["bridge@a/client-stats", "bridge@b/stats"]);
-        assert!(!placement.paths["both"].intercepted);
+        assert!(placement.paths["both"].rules.connects);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use hopbench_model::{Job, Path, ServerSpec};
 
 /// The rules of a testbed. By default a pod has the agent and the server programs beside it, and
 /// its traffic is redirected to its sidecar.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Rules {
     /// Whether a server program has pods of its own.
     pub programs_apart: bool,
@@ -36,6 +36,12 @@ impl Rules {
         } else {
             Offer::of(job, server)
         }
+    }
+
+    /// Whether the mesh takes all of an end's traffic or none. That may depend on whether a server
+    /// program answers.
+    pub(super) fn takes_whole(self, has_program: bool) -> bool {
+        self.captures_pods || self.captures_programs && has_program
     }
 
     /// Whether HTTP/2 has ports of its own on a path.
