@@ -17,7 +17,7 @@ mod pod;
 mod proxy_tasks;
 mod rules;
 
-pub use endpoints::{Ask, Endpoints, helper_place};
+pub use endpoints::{Ask, Endpoints};
 pub use mesh_processes::{MeshProcess, MeshRole, Met};
 pub use of_plan::Placement;
 pub use pod::{AGENT_PORT, Group, PodId};

@@ -1,11 +1,12 @@
 //! The sources of CPU and memory of what is no agent: an agent beside it, or only meters.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
-use hopbench_model::{ClusterSpec, Path, Place, Point, Via};
-use hopbench_testbed::placement::helper_place;
+use hopbench_model::{Cell, ClusterSpec, Place, Plan, Point, TestbedSpec};
+use hopbench_testbed::placement::Endpoints;
 
 use crate::plan::attachment::sees_processes;
+use crate::plan::placement::placement;
 
 /// The containers of a cell whose CPU and memory are no agent's own, by who reads them. It is as
 /// far as the scenario tells.
@@ -18,33 +19,39 @@ pub struct Sight {
 }
 
 impl Sight {
-    /// Of a cell.
-    pub fn of(spec: &ClusterSpec, path: &Path, point: &Point) -> Self {
+    /// Of the cells of a plan; none if it is not on a cluster.
+    pub fn of_cells(plan: &Plan) -> HashMap<Cell, Self> {
+        let TestbedSpec::Kubernetes(spec) = &plan.testbed else { return HashMap::new() };
+        let placement = placement(plan);
+        let of_cell = |cell: &Cell| {
+            let (path, point) = plan.at(*cell);
+            Some((*cell, Self::of(spec, placement.paths.get(&path.name)?, point)))
+        };
+        plan.cells.iter().filter_map(of_cell).collect()
+    }
+
+    fn of(spec: &ClusterSpec, ends: &Endpoints, point: &Point) -> Self {
         let mut sight = Self::default();
         // A trial of a tool of others has no meters.
         if point.peer.is_some() {
             return sight;
         }
-        let ends = [(path.mesh.has_client(), &path.from), (path.mesh.has_server(), &path.to)];
-        for (_, place) in ends.into_iter().filter(|(has_sidecar, _)| *has_sidecar) {
-            if spec.mesh.provider.is_on_nodes() {
+        let path = &ends.path;
+        for place in ends.sidecar_places() {
+            if ends.rules.captures_pods {
                 sight.by_meters.insert("proxies on nodes");
             } else {
                 sight.add(spec, place, "sidecars");
             }
         }
-        match &path.via {
-            Via::Gateway(node) if !node.is_empty() => {
-                sight.add(spec, &helper_place(path, node), "gateways");
-            }
-            Via::Gateway(_) if spec.gateway_of(path).is_some_and(|one| one.class.is_some()) => {
-                sight.by_meters.insert("gateways of others");
-            }
-            _ => {}
+        for pod in &ends.gateways {
+            sight.add(spec, &pod.place, "gateways");
         }
-        let asks = path.variant.as_ref().is_some_and(|v| v.policy_check || v.policy_report);
-        if asks && path.is_proxied() {
-            sight.add(spec, &helper_place(path, &path.to.node), "policy services");
+        if spec.gateway_of(path).is_some_and(|gateway| gateway.class.is_some()) {
+            sight.by_meters.insert("gateways of others");
+        }
+        if let Some(pod) = &ends.policy {
+            sight.add(spec, &pod.place, "policy services");
         }
         if !point.server.is_agent() {
             sight.add(spec, &path.to, "server programs");
@@ -69,16 +76,22 @@ impl Sight {
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::{GatewaySpec, MeshMode, MeshProvider, Peer, Variant};
+    use hopbench_model::{GatewaySpec, MeshMode, MeshProvider, Path, Peer, Variant, Via};
     use serde_json::json;
 
     use super::*;
-    use crate::plan::fixture::{path, point, spec};
+    use crate::plan::fixture::{path, plan_on, point, spec};
 
     const NOTHING: [&str; 0] = [];
 
+    /// Of the only cell of a plan.
+    fn sight(spec: &ClusterSpec, path: &Path, point: Point) -> Sight {
+        let plan = plan_on(spec, vec![path.clone()], vec![point]);
+        Sight::of_cells(&plan).remove(&plan.cells[0]).unwrap()
+    }
+
     fn assert_sight(spec: &ClusterSpec, path: &Path, agents: &[&str], meters: &[&str]) {
-        let sight = Sight::of(spec, path, &point("http", "nginx"));
+        let sight = sight(spec, path, point("http", "nginx"));
         assert_eq!(Vec::from_iter(sight.by_agents), agents, "{}", path.name);
         assert_eq!(Vec::from_iter(sight.by_meters), meters, "{}", path.name);
     }
@@ -105,6 +118,6 @@ mod tests {
         assert_sight(&ambient, &both, &["server programs"], &["proxies on nodes"]);
         let mut by_tool = point("http", "nginx");
         by_tool.peer = Some(Peer { tool: "wrk".into(), of: "http".into() });
-        assert_eq!(Sight::of(&spec(), &own, &by_tool), Sight::default());
+        assert_eq!(sight(&spec(), &own, by_tool), Sight::default());
     }
 }

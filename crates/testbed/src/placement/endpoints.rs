@@ -263,7 +263,7 @@ fn helper(path: &Path, node: &str, group: Group) -> PodId {
 
 /// The place on this node of pods that serve the mesh of a path. Its network is that of the
 /// servers, or that of the clients if the servers have no pods.
-pub fn helper_place(path: &Path, node: &str) -> Place {
+fn helper_place(path: &Path, node: &str) -> Place {
     let mut networks = [&path.to, &path.from].into_iter().map(|place| place.network.as_str());
     let network = networks.find(|network| *network != "host").unwrap_or("pod").to_owned();
     Place { network, node: node.to_owned(), more_nodes: Vec::new(), runtime: None }

@@ -1,7 +1,9 @@
 //! The estimate of a plan: its trials and its time, at least and at most.
 
+use std::collections::HashMap;
+
 use hopbench_kube::Sight;
-use hopbench_model::{Cell, Nanos, Plan, Point, SECOND, SearchGoal, SearchSpec, TestbedSpec};
+use hopbench_model::{Cell, Nanos, Plan, Point, SECOND, SearchGoal, SearchSpec};
 use hopbench_run::{Profiling, is_metered, trial_overhead_ns};
 use hopbench_stats::{Ceiling, Highest, Knee, Measurement, Outcome, Search};
 
@@ -59,11 +61,13 @@ impl Estimate {
     pub(super) fn of(plan: &Plan, cells: &[Cell]) -> Self {
         let (searched, in_rounds): (Vec<Cell>, Vec<Cell>) =
             cells.iter().partition(|cell| plan.points[cell.point].search.is_some());
+        let sights = Sight::of_cells(plan);
+        let wait_ns = |cell: &Cell, window_ns| meters_ns(&sights, *cell, window_ns);
         let round_ns = in_rounds
             .iter()
             .map(|cell| {
                 let (path, point) = plan.at(*cell);
-                let waits_ns = meters_ns(plan, *cell, point.job.timing.window_ns);
+                let waits_ns = wait_ns(cell, point.job.timing.window_ns);
                 trial_ns(plan, point, path.clients, None, false).saturating_add(waits_ns)
             })
             .fold(0, u64::saturating_add);
@@ -87,7 +91,7 @@ impl Estimate {
                     let window_ns = search.trial_window_ns(rate, is_scan);
                     let window_ns = window_ns.unwrap_or(point.job.timing.window_ns);
                     // All paths have the mean of them.
-                    let waits = of_point().map(|cell| meters_ns(plan, *cell, window_ns));
+                    let waits = of_point().map(|cell| wait_ns(cell, window_ns));
                     let waits_ns = waits.sum::<Nanos>() / paths;
                     trial_ns(plan, point, clients.unwrap_or(1), rate, is_scan)
                         .saturating_add(waits_ns)
@@ -118,13 +122,11 @@ impl Estimate {
     }
 }
 
-/// How long a trial of a cell with such a window waits for meters, ns. Those that are too short for figures wait twice
-/// in all.
-fn meters_ns(plan: &Plan, cell: Cell, window_ns: Nanos) -> Nanos {
-    let (path, point) = plan.at(cell);
-    let TestbedSpec::Kubernetes(spec) = &plan.testbed else { return 0 };
-    let waits = is_metered(window_ns) && !Sight::of(spec, path, point).by_meters.is_empty();
-    if waits { METERS_NS } else { 0 }
+/// How long a trial of a cell with such a window waits for meters, ns. Those that are too short for
+/// figures wait twice in all.
+fn meters_ns(sights: &HashMap<Cell, Sight>, cell: Cell, window_ns: Nanos) -> Nanos {
+    let is_by_meters = || sights.get(&cell).is_some_and(|sight| !sight.by_meters.is_empty());
+    if is_metered(window_ns) && is_by_meters() { METERS_NS } else { 0 }
 }
 
 /// The time of a trial with so many clients, ns. That of a search depends on its load: a window
@@ -283,7 +285,7 @@ fn walked(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hopbench_model::{Path, Place, RateRange, ShortTrials, fixture};
+    use hopbench_model::{Path, Place, RateRange, ShortTrials, TestbedSpec, fixture};
     use serde_json::{Value, json};
 
     fn trials(search: &SearchSpec, paths: u64, rounds: u32) -> Range {

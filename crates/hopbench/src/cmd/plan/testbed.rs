@@ -142,8 +142,8 @@ fn cluster(
 /// is nothing but agents.
 fn metering(spec: &ClusterSpec, plan: &Plan) -> Option<String> {
     let mut whose: [BTreeSet<&str>; 3] = Default::default();
-    for (path, point) in plan.cells.iter().map(|cell| plan.at(*cell)) {
-        let sight = Sight::of(spec, path, point);
+    for (cell, sight) in Sight::of_cells(plan) {
+        let (_, point) = plan.at(cell);
         let is_long = point.job.timing.window_ns >= LEAST_METERED_NS;
         whose[0].extend(sight.by_agents);
         whose[if is_long { 1 } else { 2 }].extend(sight.by_meters);
