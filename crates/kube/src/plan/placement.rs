@@ -33,18 +33,25 @@ fn alone(spec: &ClusterSpec, placement: &Placement) -> BTreeSet<PodId> {
     unseen.into_iter().map(onlooker).filter(|pod| sees_node(spec, pod)).collect()
 }
 
-/// The nodes between the ends of a path that none of its agents is on. They are that of a NodePort,
-/// and those of gateways without an agent beside them.
+/// The nodes that a path passes and that none of its agents is on. They are that of a NodePort, and
+/// those of gateways without an agent beside them.
 fn without_agent<'a>(spec: &ClusterSpec, ends: &'a Endpoints) -> BTreeSet<&'a str> {
+    let with_agent = ends.pods().filter(|pod| has_agent(spec, pod));
+    let with_agent: BTreeSet<&str> = with_agent.map(|pod| pod.place.node.as_str()).collect();
+    passed(ends).filter(|node| !with_agent.contains(node)).collect()
+}
+
+/// The nodes that a path passes between its ends: that of a NodePort, and those of the pods that
+/// serve its mesh.
+pub(crate) fn passed(ends: &Endpoints) -> impl Iterator<Item = &str> {
     let entered = match &ends.path.via {
         Via::NodePort(node) => Some(node.as_str()),
-        _ => None,
+        // The node of a gateway is that of its pod.
+        Via::Direct | Via::ClusterIp | Via::Gateway(_) | Via::LoadBalancer | Via::Address(_) => {
+            None
+        }
     };
-    let node = |pod: &'a PodId| pod.place.node.as_str();
-    let with_agent = ends.pods().filter(|pod| has_agent(spec, pod));
-    let with_agent: BTreeSet<&str> = with_agent.map(node).collect();
-    let passed = entered.into_iter().chain(ends.helpers().map(node));
-    passed.filter(|node| !with_agent.contains(node)).collect()
+    entered.into_iter().chain(ends.helpers().map(|pod| pod.place.node.as_str()))
 }
 
 /// The pods whose agents see a node.
@@ -82,7 +89,7 @@ pub(crate) fn agent_port(placement: &Placement, host_port: u16, pod: &PodId) -> 
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::{Path, PodNetwork, Variant};
+    use hopbench_model::{Gateways, MeshMode, Path, PodNetwork, Variant};
     use serde_json::json;
 
     use super::*;
@@ -117,6 +124,25 @@ mod tests {
         let class = PodNetwork { runtime_class: Some("kata".into()), ..PodNetwork::default() };
         kata.networks.insert("pod".into(), class);
         assert_eq!(onlookers(&kata, &[port("one", "bridge@b")]), "", "it would see nothing");
+    }
+
+    #[test]
+    fn a_path_passes_the_nodes_of_all_its_gateways_and_of_the_services_that_they_ask() {
+        let passes = |via: Via| {
+            let more_nodes = vec!["a".to_owned()];
+            let several = Gateways { count: 2, more_nodes };
+            let path = Path {
+                mesh: MeshMode::Server,
+                variant: Some(Variant { policy_check: true, ..Variant::plain() }),
+                gateways: matches!(via, Via::Gateway(_)).then_some(several),
+                ..path("in", "pod@a", "pod@b", via)
+            };
+            let placement = placement(&plan(vec![path], vec![point("rr", "hopbench")]));
+            passed(&placement.paths["in"]).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(passes(Via::Gateway("c".into())), "c a b");
+        assert_eq!(passes(Via::NodePort("c".into())), "c b");
+        assert_eq!(passes(Via::Direct), "b");
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::observe::meters::reading::Readings;
 use crate::observe::meters::target::{Container, MeterTarget};
 use crate::observe::watch::{Concern, Scope, Watch};
 use crate::plan::gateways;
-use crate::plan::placement::seeing;
+use crate::plan::placement::{passed, seeing};
 use crate::provision::built::Built;
 use crate::provision::pod_diagnosis::{self, State};
 use crate::provision::pod_status;
@@ -224,15 +224,13 @@ fn agents(route: &Route) -> impl Iterator<Item = &AgentId> {
 
 /// The route's nodes: their names in the scenario and in the cluster.
 fn nodes(built: &Built, route: &Route) -> Vec<(String, String)> {
-    let of_ends = route.nodes.iter().map(|(_, node)| node);
-    let passed = built.placement.paths.get(&route.path).and_then(|ends| match &ends.path.via {
-        Via::NodePort(node) | Via::Gateway(node) => Some(node),
-        _ => None,
-    });
-    let all: BTreeSet<&String> =
-        of_ends.chain(passed).chain(route.proxies.iter().map(|proxy| &proxy.node)).collect();
+    let of_ends = route.nodes.iter().map(|(_, node)| node.as_str());
+    let between = built.placement.paths.get(&route.path).into_iter().flat_map(passed);
+    // Those of others are on nodes that the plan does not tell.
+    let of_proxies = route.proxies.iter().map(|proxy| proxy.node.as_str());
+    let all: BTreeSet<&str> = of_ends.chain(between).chain(of_proxies).collect();
     all.into_iter()
-        .filter_map(|name| Some((name.clone(), built.nodes.get(name)?.name.clone())))
+        .filter_map(|name| Some((name.to_owned(), built.nodes.get(name)?.name.clone())))
         .collect()
 }
 
