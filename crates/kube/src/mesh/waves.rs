@@ -32,9 +32,9 @@ const SECRET: Duration = Duration::from_secs(10);
 /// The owner of the fields of Secrets.
 const MANAGER: &str = "hopbench";
 
-/// Makes pods, each as soon as it is known where those are to which its proxy leads. Onlookers come
-/// last, so that they take no place of others in a quota. Then it waits until all others are ready
-/// or nothing helps.
+/// Makes pods, each as soon as it is known where those are to which its proxy leads. Those of
+/// agents alone come last, so that they take no place of others in a quota. Then it waits until all
+/// others are ready or nothing helps.
 pub(crate) async fn pods(
     built: &Built,
     client: &Client,
@@ -43,8 +43,8 @@ pub(crate) async fn pods(
 ) -> kube::Result<Launched> {
     let mut known: BTreeMap<PodId, Pod> = built.pods.clone();
     known.retain(|id, _| !wanted.contains_key(id));
-    let (onlookers, mut waiting): (BTreeMap<PodId, Pod>, BTreeMap<PodId, Pod>) =
-        wanted.clone().into_iter().partition(|(id, _)| id.is_onlooker());
+    let (alone, mut waiting): (BTreeMap<PodId, Pod>, BTreeMap<PodId, Pod>) =
+        wanted.clone().into_iter().partition(|(id, _)| id.is_agent_alone());
     let mut made = CreatedPods::default();
     while !waiting.is_empty() {
         let address =
@@ -95,7 +95,7 @@ pub(crate) async fn pods(
             made.refused.insert(id, why);
         }
     }
-    let more = launch::make(&built.api, &onlookers, until).await;
+    let more = launch::make(&built.api, &alone, until).await;
     made.names.extend(more.names);
     made.refused.extend(more.refused);
     let mut launched = launch::settle(&built.api, made, until).await?;

@@ -94,10 +94,10 @@ impl Attachment {
     }
 }
 
-/// Whether there is an agent in a pod. Ends of paths and onlookers have one. A pod that only serves
-/// a mesh has one if it sees the processes there.
+/// Whether there is an agent in a pod. An end of paths has one, and some pods have nothing else. A
+/// pod that only serves a mesh has one if it sees the processes there.
 pub(crate) fn has_agent(spec: &ClusterSpec, pod: &PodId) -> bool {
-    pod.is_end() || pod.is_onlooker() || sees_processes(spec, &pod.place) == Some(true)
+    pod.is_end() || pod.is_agent_alone() || sees_processes(spec, &pod.place) == Some(true)
 }
 
 /// Whether there is an agent in a pod that sees the CPUs of its node, as far as the scenario tells.
@@ -173,9 +173,9 @@ mod tests {
         assert_eq!(sees(&spec), unless_sandboxed);
         let gateway = PodId::first(place("pod@c"), Group::Gateway("in".into()));
         let end = PodId::first(place("pod@a"), Group::Shared);
-        let onlooker = PodId::first(place("pod@a"), Group::Onlooker);
+        let alone = PodId::first(place("pod@a"), Group::AgentAlone);
         let sandboxed = PodId::first(place("pod+runsc@a"), Group::Shared);
-        let all = [&gateway, &end, &onlooker, &sandboxed];
+        let all = [&gateway, &end, &alone, &sandboxed];
         let have_agents = |spec: &ClusterSpec| all.map(|pod| has_agent(spec, pod));
         let see_nodes = |spec: &ClusterSpec| all.map(|pod| sees_node(spec, pod));
         assert_eq!(have_agents(&spec), [true; 4]);

@@ -1,5 +1,5 @@
-//! The rules by which the pods of a cluster are shared, the onlookers that it needs, and the ports
-//! of its agents.
+//! The rules by which the pods of a cluster are shared, the pods of agents alone that it needs, and
+//! the ports of its agents.
 
 use std::collections::BTreeSet;
 
@@ -19,18 +19,17 @@ pub(crate) fn placement(plan: &Plan) -> Placement {
     placement
 }
 
-/// The onlookers in pods of their own: one on each node that a path passes and that no agent of the
-/// run sees.
+/// The pods of agents alone: one on each node that a path passes and that no agent of the run sees.
 fn alone(spec: &ClusterSpec, placement: &Placement) -> BTreeSet<PodId> {
     let passed = placement.paths.values().flat_map(|ends| without_agent(spec, ends));
     let unseen: BTreeSet<&str> =
         passed.filter(|node| seeing(spec, placement, node).next().is_none()).collect();
-    let onlooker = |node: &str| {
+    let pod = |node: &str| {
         let (network, node) = ("pod".to_owned(), node.to_owned());
         let place = Place { network, node, more_nodes: Vec::new(), runtime: None };
-        PodId::first(place, Group::Onlooker)
+        PodId::first(place, Group::AgentAlone)
     };
-    unseen.into_iter().map(onlooker).filter(|pod| sees_node(spec, pod)).collect()
+    unseen.into_iter().map(pod).filter(|pod| sees_node(spec, pod)).collect()
 }
 
 /// The nodes that a path passes and that none of its agents is on. They are that of a NodePort, and
@@ -96,19 +95,19 @@ mod tests {
     use crate::plan::fixture::{path, plan, plan_on, point, spec};
 
     #[test]
-    fn a_node_that_is_entered_has_an_onlooker_if_no_agent_of_the_run_is_there() {
+    fn a_node_that_is_entered_has_an_agent_alone_if_no_other_of_the_run_is_there() {
         let port = |name: &str, to: &str| path(name, "pod@a", to, Via::NodePort("c".into()));
         let entry = path("in", "pod@a", "pod@b", Via::Gateway("c".into()));
         let gateway = Path { variant: Some(Variant::plain()), ..entry };
-        let onlookers = |spec: &ClusterSpec, paths: &[Path]| {
+        let alone = |spec: &ClusterSpec, paths: &[Path]| {
             let plan = plan_on(spec, paths.to_vec(), vec![point("rr", "hopbench")]);
             let placement = placement(&plan);
             let of_paths: BTreeSet<_> =
                 placement.paths.values().flat_map(Endpoints::pods).collect();
-            let alone = placement.pods.iter().filter(|pod| !of_paths.contains(pod));
-            alone.map(PodId::to_string).collect::<Vec<_>>().join(" ")
+            let others = placement.pods.iter().filter(|pod| !of_paths.contains(pod));
+            others.map(PodId::to_string).collect::<Vec<_>>().join(" ")
         };
-        let of = |paths: &[Path]| onlookers(&spec(), paths);
+        let of = |paths: &[Path]| alone(&spec(), paths);
         let one = "pod@c/onlooker";
         assert_eq!(of(&[port("one", "pod@b"), port("two", "host@b")]), one);
         assert_eq!(of(&[port("one", "pod@c")]), "", "the server is there");
@@ -119,11 +118,11 @@ mod tests {
         assert_eq!(of(std::slice::from_ref(&gateway)), "", "an agent is beside it");
         let mut apart = spec();
         apart.patch = Some(json!({"spec": {"shareProcessNamespace": false}}));
-        assert_eq!(onlookers(&apart, &[gateway]), one);
+        assert_eq!(alone(&apart, &[gateway]), one);
         let mut kata = spec();
         let class = PodNetwork { runtime_class: Some("kata".into()), ..PodNetwork::default() };
         kata.networks.insert("pod".into(), class);
-        assert_eq!(onlookers(&kata, &[port("one", "bridge@b")]), "", "it would see nothing");
+        assert_eq!(alone(&kata, &[port("one", "bridge@b")]), "", "it would see nothing");
     }
 
     #[test]

@@ -45,8 +45,8 @@ pub(crate) async fn make(api: &Pods, wanted: &BTreeMap<PodId, Pod>, until: Insta
     all
 }
 
-/// Waits until each of these pods is ready or nothing helps. No path needs onlookers, so that they
-/// are not waited for.
+/// Waits until each of these pods is ready or nothing helps. No path needs those of agents alone:
+/// they are not waited for.
 pub(crate) async fn settle(
     api: &Pods,
     made: CreatedPods,
@@ -54,7 +54,7 @@ pub(crate) async fn settle(
 ) -> kube::Result<Launched> {
     let CreatedPods { names, refused } = made;
     let mut launched = Launched { pods: BTreeMap::new(), refused };
-    let needed = names.iter().filter(|(_, id)| !id.is_onlooker()).map(|(name, _)| name.clone());
+    let needed = names.iter().filter(|(_, id)| !id.is_agent_alone()).map(|(name, _)| name.clone());
     launched.pods = api.wait(&needed.collect::<BTreeSet<_>>(), until).await?;
     let states: BTreeMap<&String, Option<State>> = names
         .iter()
@@ -74,11 +74,11 @@ pub(crate) async fn settle(
     Ok(launched)
 }
 
-/// Whether a pod in this state is not there. An onlooker may get ready later.
+/// Whether a pod in this state is not there. An agent alone may get ready later.
 fn is_missing(id: &PodId, state: Option<&State>) -> bool {
     match state {
         Some(State::Ready) => false,
-        Some(State::Starting(_)) => !id.is_onlooker(),
+        Some(State::Starting(_)) => !id.is_agent_alone(),
         Some(State::Stuck(_)) | None => true,
     }
 }
@@ -108,13 +108,13 @@ mod tests {
     use crate::plan::fixture::place;
 
     #[test]
-    fn an_onlooker_that_still_starts_is_not_missing() {
+    fn an_agent_alone_that_still_starts_is_not_missing() {
         let missing = |group: Group| {
             let id = PodId::first(place("pod@c"), group);
             let starting = State::Starting("nobody has given it a node yet".to_owned());
             [Some(State::Ready), Some(starting), None].map(|state| is_missing(&id, state.as_ref()))
         };
         assert_eq!(missing(Group::Shared), [false, true, true]);
-        assert_eq!(missing(Group::Onlooker), [false, false, true]);
+        assert_eq!(missing(Group::AgentAlone), [false, false, true]);
     }
 }

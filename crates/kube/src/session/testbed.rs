@@ -188,8 +188,8 @@ impl Testbed for Cluster {
 
     fn control(&mut self, agent: &AgentId) -> Result<Control, Fault> {
         let pod = self.standing()?.1.pod(&agent.0)?.clone();
-        // Nothing waits for an onlooker.
-        let is_needed = !pod.is_onlooker();
+        // Nothing waits for an agent alone on a node.
+        let is_needed = !pod.is_agent_alone();
         if !self.met.insert(pod.clone()) && is_needed {
             // Its session broke: the agent may have died unnoticed.
             self.ensure_it_answers(&pod)?;

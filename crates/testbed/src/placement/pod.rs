@@ -46,13 +46,13 @@ pub enum Group {
     /// The services that the proxies of this variant ask; absent: of the first.
     Policy(Option<String>),
     /// An agent alone, which only looks at its node. Only clusters have them.
-    Onlooker,
+    AgentAlone,
 }
 
 /// `bridge@a`, and the next ones `bridge@a#2` ...; `bridge@b/PATH` or `bridge@b/VARIANT`, with a
 /// server program `bridge@b:nginx`; of a mesh `bridge@a/mesh`, `bridge@a/client`,
 /// `bridge@c/gateway-PATH`, `bridge@b/policy-VARIANT`; of a subject `bridge@a~SUBJECT`; of an
-/// onlooker `pod@c/onlooker`.
+/// agent alone `pod@c/onlooker`.
 impl fmt::Display for PodId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.place)?;
@@ -70,7 +70,7 @@ impl fmt::Display for PodId {
             Group::Client(variant) => write!(f, "/client{}", later(variant))?,
             Group::Gateway(path) => write!(f, "/gateway-{path}")?,
             Group::Policy(variant) => write!(f, "/policy{}", later(variant))?,
-            Group::Onlooker => f.write_str("/onlooker")?,
+            Group::AgentAlone => f.write_str("/onlooker")?,
         }
         if let Some(program) = &self.program {
             write!(f, ":{program}")?;
@@ -93,14 +93,14 @@ impl PodId {
         self.place.network == "host"
     }
 
-    /// Whether it is an end of paths, and does not only serve a mesh or look on.
+    /// Whether it is an end of paths, and neither only serves a mesh nor only looks on.
     pub fn is_end(&self) -> bool {
-        !matches!(self.group, Group::Gateway(_) | Group::Policy(_) | Group::Onlooker)
+        !matches!(self.group, Group::Gateway(_) | Group::Policy(_) | Group::AgentAlone)
     }
 
     /// Whether it is an agent alone that only looks at its node. No path needs it.
-    pub fn is_onlooker(&self) -> bool {
-        self.group == Group::Onlooker
+    pub fn is_agent_alone(&self) -> bool {
+        self.group == Group::AgentAlone
     }
 
     /// Some pods in short: `bridge@a`, `20 x bridge@a`.
@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(name(Group::Gateway("entry".into()), None, 0), "bridge@a/gateway-entry");
         assert_eq!(name(Group::Policy(None), None, 0), "bridge@a/policy");
         assert_eq!(name(Group::Policy(Some("heavy".into())), None, 0), "bridge@a/policy-heavy");
-        assert_eq!(name(Group::Onlooker, None, 0), "bridge@a/onlooker");
+        assert_eq!(name(Group::AgentAlone, None, 0), "bridge@a/onlooker");
         let client = PodId::first(fixture::place("bridge", "a"), Group::Client(None));
         let client = PodId { subject: Some("new".to_owned()), index: 1, ..client };
         assert_eq!(client.to_string(), "bridge@a~new/client#2");

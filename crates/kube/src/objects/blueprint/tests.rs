@@ -331,10 +331,10 @@ fn backends_have_the_labels_of_their_services_and_programs_are_beside_agents() {
         expected.push(pod(name, "n2", &changes));
     }
     // No other agent is on the node that the traffic enters.
-    let mut onlooker = pod("pod-c-onlooker", "n3", &[]);
-    let arguments = onlooker["spec"]["containers"][0]["args"].as_array_mut().unwrap();
+    let mut alone = pod("pod-c-onlooker", "n3", &[]);
+    let arguments = alone["spec"]["containers"][0]["args"].as_array_mut().unwrap();
     assert_eq!(arguments.remove(1), "--both-ends");
-    expected.push(onlooker);
+    expected.push(alone);
     assert_run("services", &expected);
 }
 
