@@ -67,15 +67,14 @@ pub(crate) fn image<'a>(pod: &'a Pod, container: &str) -> Option<(&'a str, &'a s
 }
 
 /// The CPU limit of one of its containers, cores: the scenario's, or what a patch or a LimitRange
-/// made of it.
+/// made of it. Kubernetes takes 0 for none.
 pub(crate) fn cpu_limit(pod: &Pod, container: &str) -> Option<f64> {
     let all = &pod.spec.as_ref()?.containers;
     let resources = all.iter().find(|one| one.name == container)?.resources.as_ref()?;
     let said = resources.limits.as_ref()?.get("cpu")?.0.as_str();
-    match said.strip_suffix('m') {
-        Some(millis) => millis.parse::<f64>().ok().map(|millis| millis / 1000.0),
-        None => said.parse().ok(),
-    }
+    let (number, unit) = said.strip_suffix('m').map_or((said, 1.0), |millis| (millis, 0.001));
+    let cores = number.parse::<f64>().ok()? * unit;
+    Some(cores).filter(|cores| cores.is_finite() && *cores > 0.0)
 }
 
 /// Sidecars may be among the init containers.
@@ -176,7 +175,9 @@ mod tests {
         for (said, cores) in [("500m", Some(0.5)), ("2", Some(2.0)), ("0.25", Some(0.25))] {
             assert_eq!(limit(json!({"limits": {"cpu": said, "memory": "1Gi"}})), cores, "{said}");
         }
-        assert_eq!(limit(json!({"limits": {"cpu": "much"}})), None);
+        for none in ["0", "0m", "-1", "inf", "nan", "much"] {
+            assert_eq!(limit(json!({"limits": {"cpu": none}})), None, "{none}");
+        }
         assert_eq!(limit(json!({"requests": {"cpu": "1"}, "limits": {"memory": "1Gi"}})), None);
         assert_eq!(cpu_limit(&Pod::default(), "program"), None);
     }
