@@ -44,7 +44,7 @@ pub struct Cluster {
     /// Says that the run lives.
     pub(super) heartbeat: Option<Heartbeat>,
     pub(super) built: Option<Built>,
-    /// When the state of its pods was asked for last.
+    /// When the last route asked for the state of its pods, until counters have gone by it.
     pub(super) looked: Option<Instant>,
     pub(super) watch: Option<Watch>,
     /// The end of waiting for the pods and Services of `up`.

@@ -29,8 +29,7 @@ use crate::proof::{node_proxies, of_tools_way, prove};
 use crate::provision::proxy_pods::{self, GATEWAY};
 use crate::provision::{gateway, objects, pod_status};
 
-/// The state of the pods that was asked for so long ago is that of now. It is shorter than any
-/// window.
+/// Before a trial, the state of the pods that was asked for so long ago is that of now.
 const JUST_NOW: Duration = Duration::from_millis(40);
 
 impl Testbed for Cluster {
@@ -130,7 +129,8 @@ impl Testbed for Cluster {
             return Err(Fault::environment(why.clone()));
         }
         self.turn_to(path.subject.as_deref())?;
-        self.ensure(&everybody.iter().chain(ends.helpers()).cloned().collect::<Vec<_>>())?;
+        let pods: Vec<PodId> = everybody.iter().chain(ends.helpers()).cloned().collect();
+        self.looked = Some(self.ensure(&pods)?);
         self.balance_again(&path.name)?;
         let bypassed = point.job.bypasses_proxies();
         let (access, built) = standing_mut(&self.access, &mut self.built)?;
@@ -231,10 +231,12 @@ impl Testbed for Cluster {
         pod_status::cpu_limit(built.pods.get(built.pod(&server.0).ok()?)?, PROGRAM)
     }
 
-    /// Asks for the state of all pods, too, unless [`Testbed::route`] just did. Nothing in a cluster
-    /// counts packets for us, but the API server says where the pods are.
+    /// Asks for the state of all pods, too, unless [`Testbed::route`] just did. Nothing in a
+    /// cluster counts packets for us, but the API server says where the pods are.
     fn counters(&mut self, route: &Route) -> Result<Counters, Fault> {
-        if self.looked.is_none_or(|at| at.elapsed() >= JUST_NOW) {
+        // Only the first counters after a route go by what that saw. However short a trial is,
+        // those after it see what became of the pods.
+        if self.looked.take().is_none_or(|at| at.elapsed() >= JUST_NOW) {
             self.look()?;
         }
         let (access, built) = self.standing()?;

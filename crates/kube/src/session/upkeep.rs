@@ -38,20 +38,20 @@ const LOOK: Duration = Duration::from_millis(300);
 
 impl Cluster {
     /// Looks at the pods, and makes those anew that are gone or have failed; waits for those that
-    /// start.
-    pub(super) fn ensure(&mut self, pods: &[PodId]) -> Result<(), Fault> {
-        self.look()?;
+    /// start. Returns when it looked.
+    pub(super) fn ensure(&mut self, pods: &[PodId]) -> Result<Instant, Fault> {
+        let looked = self.look()?;
         self.ensure_there(pods)?;
         for _ in 0..MOST_TURNS {
             // Proxies lead to where a pod was before it was made anew.
             let stale = self.standing().map(|(_, built)| mesh::stale(built, pods))?;
             if stale.is_empty() {
-                return Ok(());
+                break;
             }
             self.remove(&stale)?;
             self.ensure_there(pods)?;
         }
-        Ok(())
+        Ok(looked)
     }
 
     /// Makes sure that an agent answers. A kubelet takes a second and more to notice that one has
@@ -148,8 +148,8 @@ impl Cluster {
     }
 
     /// Asks how the pods and what is behind the Services are now. An API server that restarts is
-    /// waited for.
-    pub(super) fn look(&mut self) -> Result<(), Fault> {
+    /// waited for. Returns when it answered.
+    pub(super) fn look(&mut self) -> Result<Instant, Fault> {
         let (access, built) = self.standing()?;
         let (api, run, client) = (built.api.clone(), built.run.clone(), access.client.clone());
         let has_services = !built.services.is_empty();
@@ -171,13 +171,14 @@ impl Cluster {
                 }
             }
         })?;
-        let Some(built) = &mut self.built else { return Ok(()) };
+        let looked = Instant::now();
+        let Some(built) = &mut self.built else { return Ok(looked) };
         let before = std::mem::take(&mut built.pods);
         built.see(pods);
         built.endpoints = endpoints;
-        self.looked = Some(Instant::now());
         let ended = container_logs::ended(&before, &built.pods);
-        self.tell(&ended)
+        self.tell(&ended)?;
+        Ok(looked)
     }
 
     /// Writes down the last lines of containers that have ended: they are gone later.
