@@ -26,7 +26,9 @@ const START_S: u32 = 120;
 /// Seconds that the container of the tools rests, which is longer than any run. Not every `sleep`
 /// knows `infinity`.
 const REST_S: &str = "2147483647";
-/// The agent's user, which no container beside it has, except where both have to be root.
+/// The agent's user, which no container beside it has. To send echoes from a node's own network,
+/// agents and tools have to be root. There is nothing else in such a pod, so that its containers
+/// share no processes.
 ///
 /// In a pod whose containers share a PID namespace, a process reads the files of another through
 /// `/proc/PID/root` if both have the same user. Then a server program or a proxy could read the

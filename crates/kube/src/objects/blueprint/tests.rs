@@ -150,10 +150,17 @@ fn runs() -> Vec<(&'static str, Vec<Value>)> {
     by_tool.peer = Some(Peer { tool: "wrk".into(), of: "http".into() });
     let tools = plan(
         vec![path("asked", "pod@a", "pod@b", Via::ClusterIp)],
-        vec![point("rr", "hopbench"), by_tool],
+        vec![point("rr", "hopbench"), by_tool.clone()],
+    );
+    let mut with_both = with_programs.clone();
+    with_both.peers.clone_from(&with_tools.peers);
+    let tools_on_host = plan(
+        vec![path("out", "host@a", "host@b", Via::Direct)],
+        vec![point("ping", "hopbench"), point("http", "nginx"), by_tool],
     );
     vec![
         ("tools", objects(&with_tools, &tools, None)),
+        ("tools on host", objects(&with_both, &tools_on_host, None)),
         ("plain", objects(&spec(), &plain, None)),
         ("services", objects(&with_programs, &services, None)),
         ("host", objects(&spec(), &host, None)),
@@ -516,10 +523,10 @@ fn each_pod_has_its_own_key_and_no_object_has_the_conductors() {
     assert!(agents > 8, "{agents} agents");
 }
 
-/// Containers of one user could read each other's files, and end each other.
+/// Containers of one user that share processes could read each other's files, and end each other.
 #[test]
-fn no_container_beside_an_agent_has_its_user() {
-    let mut beside = 0;
+fn no_container_that_shares_processes_with_an_agent_has_its_user() {
+    let (mut beside, mut root) = (0, Vec::new());
     for (name, objects) in runs() {
         for pod in objects.iter().filter(|object| object["kind"] == "Pod") {
             let user = |container: &Value| {
@@ -529,13 +536,16 @@ fn no_container_beside_an_agent_has_its_user() {
             let containers = pod["spec"]["containers"].as_array().unwrap();
             let (agents, others): (Vec<&Value>, Vec<&Value>) =
                 containers.iter().partition(|one| one["name"] == "agent");
-            for other in &others {
-                assert_ne!(user(other), user(agents[0]), "{name}: {other}");
+            for other in others.iter().filter(|other| user(other) == user(agents[0])) {
+                assert_eq!(user(other), 0, "{name}: {other}");
+                assert!(pod["spec"]["shareProcessNamespace"].is_null(), "{name}: {other}");
+                root.push(other["name"].clone());
             }
             beside += others.len();
         }
     }
     assert!(beside > 5, "{beside} containers");
+    assert_eq!(root, ["peer"], "tools that send echoes from a node's own network");
 }
 
 #[test]
