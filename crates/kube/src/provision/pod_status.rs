@@ -72,8 +72,8 @@ pub(crate) fn cpu_limit(pod: &Pod, container: &str) -> Option<f64> {
     let all = &pod.spec.as_ref()?.containers;
     let resources = all.iter().find(|one| one.name == container)?.resources.as_ref()?;
     let said = resources.limits.as_ref()?.get("cpu")?.0.as_str();
-    let (number, unit) = said.strip_suffix('m').map_or((said, 1.0), |millis| (millis, 0.001));
-    let cores = number.parse::<f64>().ok()? * unit;
+    let (number, of_core) = said.strip_suffix('m').map_or((said, 1.0), |millis| (millis, 1000.0));
+    let cores = number.parse::<f64>().ok()? / of_core;
     Some(cores).filter(|cores| cores.is_finite() && *cores > 0.0)
 }
 
