@@ -132,6 +132,46 @@ fn every_shipped_scenario_has_a_page_for_a_cluster() {
 }
 
 #[test]
+fn a_plan_without_a_cluster_says_what_a_run_there_would_take() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("x.yaml");
+    let text = |extent: &str| {
+        format!(
+            "name: x\n{extent}\ntime: 10s\nwarmup: 1s\ntestbed: kubernetes\n\
+             workloads: {{w: {{rr: {{size: [1, 9]}}}}}}\n\
+             paths: {{p: pod@a -> pod@b, q: pod@a -> pod@b via cluster-ip}}\n"
+        )
+    };
+    fs::write(&file, text("rounds: 3")).expect("a file");
+    let arguments = ["plan", file.to_str().expect("a path")];
+    let page = words(&planned(&arguments));
+    let begin = "x: no cell 4 cells more cannot run here, see below if nothing were missing: 4 \
+                 cells in 3 rounds = 12 trials, about ";
+    assert!(page.starts_with(begin), "{page}");
+    let told = json(&arguments);
+    let number = |of: &Value, key: &str| of[key].as_f64().expect(key);
+    let if_all = &told["if_nothing_missing"];
+    for (key, here, there) in [
+        ("cells", 0.0, 4.0),
+        ("searches", 0.0, 0.0),
+        ("rounds", 0.0, 3.0),
+        ("least_rounds", 0.0, 3.0),
+        ("trials", 0.0, 12.0),
+        ("least_trials", 0.0, 12.0),
+        // Of 1 s and 10 s, and 130 ms between them.
+        ("estimated_s", 0.0, 12.0 * 11.13),
+        ("least_estimated_s", 0.0, 12.0 * 11.13),
+    ] {
+        let said = [number(&told, key), number(if_all, key)];
+        assert!((said[0] - here).abs() < 1e-6 && (said[1] - there).abs() < 1e-6, "{key}: {told}");
+    }
+    // The rule's rounds are those that there would be time for.
+    fs::write(&file, text("stop: {ci: 5%, budget: 10m}")).expect("a file");
+    let page = words(&planned(&arguments));
+    assert!(page.contains(" rounds in 10m (of ") && !page.contains(" 0 rounds in "), "{page}");
+}
+
+#[test]
 fn what_only_a_lab_has_is_told() {
     let arguments = ["plan", "cni-matrix", "--testbed", "kubernetes"];
     let note =

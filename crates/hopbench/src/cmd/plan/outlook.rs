@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hopbench_model::{Cell, Path, Plan, SECOND, Skipped, point_label};
 use hopbench_run::{Profiling, uncompared};
 use hopbench_testbed::{Need, Testbed};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::estimate::Estimate;
 use super::queue::too_short;
@@ -19,8 +19,10 @@ pub(super) struct Outlook {
     pub(super) seed: Option<u64>,
     /// Cells that can be measured here.
     pub(super) measurable: Vec<Cell>,
-    /// Those of them that are profiled when all is measured.
-    pub(super) profiled: Vec<Cell>,
+    /// Those that could be if nothing were missing; the same where nothing is.
+    pub(super) possible: Vec<Cell>,
+    /// Those of the possible ones that are profiled when all is measured.
+    profiled: Vec<Cell>,
     /// What is missing here.
     pub(super) needs: Vec<Need>,
     /// The machines that its nodes would be, by their names, as far as that is known.
@@ -43,7 +45,7 @@ impl Outlook {
         let nodes = testbed.nodes();
         let nothing = needs.iter().any(|need| need.path.is_none());
         let mut unsupported: Vec<(String, String, String)> = Vec::new();
-        let (mut measurable, mut skipped) = (Vec::new(), Vec::new());
+        let (mut measurable, mut possible, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
         for cell in &plan.cells {
             let (path, point) = plan.at(*cell);
             let need = needs.iter().find(|need| need.path.as_deref() == Some(&path.name));
@@ -58,21 +60,50 @@ impl Outlook {
             } else if !nothing {
                 measurable.push(*cell);
             }
-            if let Some(reason) = reason {
-                unsupported.push((path.name.clone(), point.workload.clone(), reason));
+            match reason {
+                Some(reason) => {
+                    unsupported.push((path.name.clone(), point.workload.clone(), reason));
+                }
+                None if need.is_some_and(|need| need.what == Need::IMPOSSIBLE) => {}
+                None => possible.push(*cell),
             }
         }
         unsupported.dedup();
         let uncompared = uncompared(&plan, &skipped);
         notes.extend(profiling.and_then(Profiling::bounded));
         let mut profiled = profiling.map(|all| all.cells(&plan)).unwrap_or_default();
-        profiled.retain(|cell| measurable.contains(cell));
-        Self { plan, notes, seed, measurable, profiled, needs, nodes, unsupported, uncompared }
+        profiled.retain(|cell| possible.contains(cell));
+        Self {
+            plan,
+            notes,
+            seed,
+            measurable,
+            possible,
+            profiled,
+            needs,
+            nodes,
+            unsupported,
+            uncompared,
+        }
     }
 
     /// How many trials the cells take that can be measured, and how long.
     pub(super) fn estimate(&self) -> Estimate {
-        Estimate::of(&self.plan, &self.measurable).with_profiles(&self.plan, &self.profiled)
+        self.estimate_of(&self.measurable)
+    }
+
+    /// The same if nothing were missing.
+    pub(super) fn estimate_if_nothing_missing(&self) -> Estimate {
+        self.estimate_of(&self.possible)
+    }
+
+    fn estimate_of(&self, cells: &[Cell]) -> Estimate {
+        Estimate::of(&self.plan, cells).with_profiles(&self.plan, &self.profiled_of(cells))
+    }
+
+    /// Those of these cells that are profiled.
+    pub(super) fn profiled_of(&self, cells: &[Cell]) -> Vec<Cell> {
+        self.profiled.iter().filter(|cell| cells.contains(cell)).copied().collect()
     }
 
     /// Settings of variants that change nothing on their path: the path, the setting, and why.
@@ -87,13 +118,12 @@ impl Outlook {
         self.plan.paths.iter().flat_map(idle)
     }
 
-    pub(super) fn json(&self) -> serde_json::Value {
+    pub(super) fn json(&self) -> Value {
         let need = |need: &Need| {
             let Need { path, what, why, remedy } = need;
             json!({"path": path, "what": what, "why": why, "remedy": remedy})
         };
-        let Estimate { cells, searches, trials, search_trials, profile_ns, time_ns, .. } =
-            self.estimate();
+        let here = self.estimate();
         let profiled = |cell: &Cell| {
             let (path, point) = self.plan.at(*cell);
             json!({
@@ -102,22 +132,16 @@ impl Outlook {
                 "point": point_label(&point.point),
             })
         };
-        let seconds = |ns: u64| ns as f64 / SECOND as f64;
-        json!({
+        let mut out = json!({
             "plan": self.plan,
             "notes": self.notes,
             "looked_at_instead": hopbench_run::looked_at_instead(&self.plan),
             "too_short": too_short(&self.plan),
             "seed": self.seed,
             "nodes": self.nodes,
-            "cells": cells,
-            "searches": searches,
-            "trials": trials.most + search_trials.most,
-            "least_trials": trials.least + search_trials.least,
-            "profiles": self.profiled.iter().map(profiled).collect::<Vec<_>>(),
-            "profiles_s": seconds(profile_ns),
-            "estimated_s": seconds(time_ns.most),
-            "least_estimated_s": seconds(time_ns.least),
+            "profiles": self.profiled_of(&self.measurable).iter().map(profiled).collect::<Vec<_>>(),
+            "profiles_s": seconds(here.profile_ns),
+            "if_nothing_missing": extent(&self.estimate_if_nothing_missing()),
             "missing": self.needs.iter().map(need).collect::<Vec<_>>(),
             "unsupported": self.unsupported.iter().map(|(path, workload, reason)| json!({
                 "path": path, "workload": workload, "reason": reason,
@@ -126,6 +150,29 @@ impl Outlook {
             "without_effect": self.without_effect().map(|(path, setting, why)| json!({
                 "path": path, "setting": setting, "why": why,
             })).collect::<Vec<_>>(),
-        })
+        });
+        if let (Value::Object(all), Value::Object(here)) = (&mut out, extent(&here)) {
+            all.extend(here);
+        }
+        out
     }
+}
+
+/// How much is measured, and how long it takes.
+fn extent(estimate: &Estimate) -> Value {
+    let Estimate { cells, searches, rounds, trials, search_trials, time_ns, .. } = *estimate;
+    json!({
+        "cells": cells,
+        "searches": searches,
+        "rounds": rounds.most,
+        "least_rounds": rounds.least,
+        "trials": trials.most + search_trials.most,
+        "least_trials": trials.least + search_trials.least,
+        "estimated_s": seconds(time_ns.most),
+        "least_estimated_s": seconds(time_ns.least),
+    })
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / SECOND as f64
 }

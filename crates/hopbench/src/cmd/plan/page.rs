@@ -36,9 +36,15 @@ impl Outlook {
                 counted(impossible as u64, "cell")
             );
         }
+        let wanted = self.estimate_if_nothing_missing();
+        if self.possible.len() > self.measurable.len() {
+            wrap(&mut out, 0, &format!("if nothing were missing: {}", extent(&wanted)));
+        }
+        // Where nothing can run, no number of rounds says anything of the rule.
+        let rounds = if self.measurable.is_empty() { wanted.rounds } else { estimate.rounds };
         let workload_heads = ["workload", "kind", "points", "paths", "trial", "swept"];
-        let mut rows = about(plan, self.seed, &self.nodes, estimate.rounds);
-        rows.extend(profiles(plan, &self.profiled, estimate.profile_ns));
+        let mut rows = about(plan, self.seed, &self.nodes, rounds);
+        rows.extend(profiles(plan, &self.profiled_of(&self.measurable), estimate.profile_ns));
         table(&mut out, &[], rows);
         table(&mut out, &["path", "way", "needs"], paths(plan));
         table(&mut out, &["variant", "paths", "what its proxies do"], variants(plan));
