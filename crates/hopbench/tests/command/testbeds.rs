@@ -222,9 +222,13 @@ lab:
         "metered sidecars: by the agents beside them, from /proc at the window's edges",
         "policy a NetworkPolicy lets only the run's pods reach each other",
         "ingress bridge@a -> bridge@b via gateway, mesh server istio, the gateway",
+        " as istio sets it, 2 workers ",
+        // No cluster has to be there to know it.
+        "`mesh: server`: nobody tells a gateway of others about the sidecars behind it",
     ] {
         assert!(page.contains(part), "no {part}: {page}");
     }
+    assert!(!page.contains("mTLS, "), "{page}");
     let other = json(&["plan", "mesh-latency", "--testbed", file, "--context", "prod"]);
     let TestbedSpec::Kubernetes(spec) = plan_of(&other).testbed else { panic!("no cluster") };
     assert_eq!(spec.context.as_deref(), Some("prod"), "the command line's counts more");

@@ -5,7 +5,7 @@ mod family;
 
 use std::collections::BTreeSet;
 
-use hopbench_model::{ClusterSpec, EngineKind, Job, MeshProvider, Path, Place, Point, Via};
+use hopbench_model::{ClusterSpec, EngineKind, Job, MeshProvider, Path, Place, Plan, Point, Via};
 use hopbench_testbed::placement::{AGENT_PORT, Endpoints, Placement, PodId};
 use hopbench_testbed::{Need, refusals};
 use serde_json::Value;
@@ -21,6 +21,7 @@ use crate::plan::attachment::{Attachment, runtime_class};
 use crate::plan::discovery::Discovery;
 use crate::plan::gateways::{self, Demand, Routing};
 use crate::plan::peers;
+use crate::plan::placement::placement;
 use crate::plan::traffic::Traffic;
 use crate::provision::objects;
 
@@ -69,6 +70,11 @@ pub(crate) fn missing(
         ));
     }
     needs
+}
+
+/// What is wrong with the paths wherever the cluster is, and whether it is there or not.
+pub(crate) fn without_cluster(spec: &ClusterSpec, plan: &Plan) -> Vec<Need> {
+    placement(plan).paths.values().flat_map(|ends| of_scenario(spec, ends)).collect()
 }
 
 /// Needs for the rights that this user lacks. Rights for everything stop the whole testbed; others
@@ -225,26 +231,38 @@ fn of_path(
     }
     // Both ends may lack the same.
     let mut told = BTreeSet::new();
-    for place in [&path.from, &path.to].into_iter().flat_map(Place::each).collect::<BTreeSet<_>>() {
-        match Attachment::of(spec, &place) {
-            Err(why) if !told.insert(why.what.clone()) => {}
-            Err(why) => add(&why.what, why.why, &why.remedy),
-            Ok(attachment) => {
-                let lacking = attachment.runtime_class.filter(|class| is_unknown(discovery, class));
-                if let Some(class) =
-                    lacking.filter(|class| told.insert(format!("RuntimeClass {class}")))
-                {
-                    let known =
-                        discovery.runtime_classes.iter().flatten().map(|(name, _)| name.as_str());
-                    let known: Vec<&str> = known.collect();
-                    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-                    add(
-                        &format!("RuntimeClass {class}"),
-                        format!("{place}: the cluster has {known}"),
-                        "install it, or say another under `runtimes:` or `networks:`",
-                    );
-                }
-            }
+    for place in places(path) {
+        let class = Attachment::of(spec, &place).ok().and_then(|found| found.runtime_class);
+        let lacking = class.filter(|class| is_unknown(discovery, class));
+        if let Some(class) = lacking.filter(|class| told.insert(class.clone())) {
+            let known = discovery.runtime_classes.iter().flatten().map(|(name, _)| name.as_str());
+            let known: Vec<&str> = known.collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            add(
+                &format!("RuntimeClass {class}"),
+                format!("{place}: the cluster has {known}"),
+                "install it, or say another under `runtimes:` or `networks:`",
+            );
+        }
+    }
+    needs.extend(family::missing(spec, path, assigned));
+    needs.extend(of_scenario(spec, ends));
+    needs
+}
+
+/// Needs of a path that no cluster has to be asked about.
+fn of_scenario(spec: &ClusterSpec, ends: &Endpoints) -> Vec<Need> {
+    let path = &ends.path;
+    let mut needs = Vec::new();
+    let mut add = |what: &str, why: String, remedy: &str| {
+        needs.push(Need::new(Some(path), what, why, remedy));
+    };
+    let mut told = BTreeSet::new();
+    for place in places(path) {
+        if let Err(why) = Attachment::of(spec, &place)
+            && told.insert(why.what.clone())
+        {
+            add(&why.what, why.why, &why.remedy);
         }
     }
     if path.backends > 1
@@ -269,9 +287,13 @@ fn of_path(
             add(Need::IMPOSSIBLE, why, "take one server, or pods with a network of their own");
         }
     }
-    needs.extend(family::missing(spec, path, assigned));
     needs.extend(mesh::missing(spec, ends));
     needs
+}
+
+/// The places of both ends, each once.
+fn places(path: &Path) -> BTreeSet<Place> {
+    [&path.from, &path.to].into_iter().flat_map(Place::each).collect()
 }
 
 fn is_unknown(discovery: &Discovery, class: &str) -> bool {

@@ -43,11 +43,10 @@ impl Testbed for Cluster {
         let (placement, discovery, assigned) = match self.discover(plan) {
             Ok(found) => found,
             Err(fault) => {
-                return whole(
-                    "a cluster",
-                    fault.text,
-                    "name one as for kubectl (KUBECONFIG, `context:`)",
-                );
+                let remedy = "name one as for kubectl (KUBECONFIG, `context:`)";
+                let mut needs = whole("a cluster", fault.text, remedy);
+                needs.extend(needs::without_cluster(&self.spec, plan));
+                return needs;
             }
         };
         let mut needs = needs::missing(&self.spec, &placement, &discovery, &assigned);

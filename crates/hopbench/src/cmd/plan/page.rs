@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 use hopbench_model::units::Span;
-use hopbench_model::{Cell, Path, Plan, Point, Variant, Via};
+use hopbench_model::{Cell, MeshProvider, Path, Plan, Point, TestbedSpec, Variant, Via};
 use hopbench_report::comparison::Bound;
 use hopbench_report::number::percent_as_written;
 use hopbench_run::looked_at_instead;
@@ -218,9 +218,29 @@ fn variants(plan: &Plan) -> Vec<Vec<String>> {
         }
     }
     let row = |(variant, paths): (&Variant, u64)| {
-        vec![variant.name.clone(), paths.to_string(), variant.summary()]
+        vec![variant.name.clone(), paths.to_string(), set_up(&plan.testbed, variant)]
     };
     found.into_iter().map(row).collect()
+}
+
+/// What the proxies of a variant do. Of those of others it is the control plane that decides, but
+/// for what a variant can say to it: `as istio sets it, 2 workers`.
+fn set_up(testbed: &TestbedSpec, variant: &Variant) -> String {
+    let provider = match testbed {
+        TestbedSpec::Kubernetes(spec) => spec.mesh.provider,
+        TestbedSpec::Lab(_) | TestbedSpec::Hosts(_) => MeshProvider::Envoy,
+    };
+    if provider == MeshProvider::Envoy {
+        return variant.summary();
+    }
+    let mut out = format!("as {} sets it", provider.name());
+    if !provider.is_on_nodes() {
+        out.push_str(&format!(", {}", counted(u64::from(variant.concurrency), "worker")));
+    }
+    for (key, value) in &variant.annotations {
+        out.push_str(&format!(", annotation {key}: {value}"));
+    }
+    out
 }
 
 fn workloads(plan: &Plan) -> Vec<Vec<String>> {

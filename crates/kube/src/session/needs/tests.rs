@@ -9,9 +9,8 @@ use serde_json::json;
 use super::*;
 use crate::api::rights::RIGHTS;
 use crate::plan::assign::assign;
-use crate::plan::fixture::{path, plan, point, spec};
+use crate::plan::fixture::{path, plan, plan_on, point, spec};
 use crate::plan::nodes::NodeFacts;
-use crate::plan::placement::placement;
 use crate::provision::gateway::Unmet;
 
 fn discovery(nodes: &[&str]) -> Discovery {
@@ -99,6 +98,38 @@ fn only_the_paths_concerned_are_told() {
     for (told, start) in told.iter().zip(starts) {
         assert!(told.starts_with(start), "{told}\n{start}");
     }
+}
+
+/// Who plans without the cluster is told as much as is known.
+#[test]
+fn what_no_cluster_has_to_be_asked_about_is_told_without_it() {
+    let mut spec = spec();
+    spec.mesh.provider = MeshProvider::Istio;
+    let with = |name: &str, variant: Variant, via: Via| Path {
+        mesh: MeshMode::Server,
+        variant: Some(variant),
+        ..path(name, "pod@a", "pod@b", via)
+    };
+    let no_tls = Variant { name: "off".into(), mtls: false, ..Variant::plain() };
+    let workers = Variant { concurrency: 4, ..Variant::plain() };
+    let paths = vec![
+        with("set", no_tls, Via::Direct),
+        with("workers", workers, Via::Direct),
+        with("own", Variant::plain(), Via::Gateway("c".into())),
+        path("kind", "eni@a", "eni@b", Via::Direct),
+        // What the cluster has decides.
+        path("class", "pod@a", "pod+kata@b", Via::Direct),
+    ];
+    let plan = plan_on(&spec, paths, vec![point("rr", "hopbench")]);
+    let told = without_cluster(&spec, &plan);
+    let told: Vec<_> =
+        told.iter().map(|need| (need.path.as_deref().unwrap(), need.why.as_str())).collect();
+    let expected = [
+        ("kind", "eni@a: nothing says what `eni` is on the cluster, which has host, pod, bridge"),
+        ("own", "a gateway of hopbench's own is no part of istio"),
+        ("set", "variant off: how the proxies of istio are set up is its control plane's"),
+    ];
+    assert_eq!(told, expected);
 }
 
 #[test]
