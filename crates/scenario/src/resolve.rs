@@ -245,14 +245,16 @@ fn resolve(
         subjects,
     };
     let kept = vec![true; plan.cells.len()];
+    let wanted = plan.baseline.clone();
     let mut plan = only::reduced(plan, &kept);
+    let unsearched = only::unsearched(wanted.as_deref(), &plan);
     if pairs && plan.subjects.is_empty() {
         twin::add(&mut plan);
     }
     let of_subjects = subjects::note(plan.baseline.as_deref(), &plan.subjects)
         .into_iter()
         .chain(subjects::alike(&plan.subjects));
-    let notes = idle.into_iter().chain(notes).chain(of_subjects).collect();
+    let notes = idle.into_iter().chain(notes).chain(unsearched).chain(of_subjects).collect();
     let resolved = Resolved { plan, notes, secrets, text: String::new() };
     Some(Draft { resolved, pairs, unsaid_windows, is_default })
 }

@@ -60,6 +60,13 @@ pub(crate) fn without(baseline: Option<&str>, plan: &Plan) -> Option<String> {
     ))
 }
 
+/// The same of a plan without filters: every workload that the baseline could have is searched, and
+/// not there.
+pub(crate) fn unsearched(baseline: Option<&str>, plan: &Plan) -> Option<String> {
+    let name = baseline.filter(|_| plan.baseline.is_none() && plan.subjects.is_empty())?;
+    Some(format!("baseline {name}: nothing is searched on it, so nothing is compared"))
+}
+
 /// The parts of a filter, all of which must hold.
 fn terms<'f>(filter: &'f str, plan: &Plan, problems: &mut Problems) -> Option<Vec<Term<'f>>> {
     let keys = keys(plan);

@@ -199,12 +199,16 @@ fn paths_without_the_cpu_are_left_out_and_told() {
         ("node c", vec!["gateway"], "none, server, both"),
     ] {
         let note = format!("workloads.w.search.cpu on {without}: no {whose} there");
+        let baseline = "baseline none: nothing is searched on it, so nothing is compared";
         assert_eq!(
             of(whose),
-            (paths.into_iter().map(str::to_owned).collect(), vec![note]),
+            (paths.into_iter().map(str::to_owned).collect(), vec![note, baseline.to_owned()]),
             "{whose}"
         );
     }
+    // The paths that have it are compared.
+    let (paths, notes) = of("node b");
+    assert_eq!((paths.len(), notes.len()), (4, 0));
     let rows = "
         proxy sidecar
             x.yaml:10:36: workloads.w.search.cpu.of: found `sidecar`, expected one of
@@ -216,10 +220,35 @@ fn paths_without_the_cpu_are_left_out_and_told() {
             x.yaml:10:36: workloads.w.search.cpu.of: found `server-sidecar#1`, expected one of
                 client-sidecar, gateway, policy, server-sidecar; did you mean `server-sidecar`?
         node d
-            x.yaml:10:36: workloads.w.search.cpu.of: found `d`, expected one of a, b, c; did you
-                mean `a`?
+            x.yaml:10:36: workloads.w.search.cpu.of: found node `d`, to which no path of the
+                workload goes, expected one of a, b, c, or a path that goes there
+        'nodes [a, d]'
+            x.yaml:10:36: workloads.w.search.cpu.of: found node `d`, to which no path of the
+                workload goes, expected one of a, b, c, or a path that goes there
     ";
     compare(rows, proxied);
+}
+
+#[test]
+fn nodes_of_several_paths_are_told_with_those_of_each() {
+    let rows = "
+        p: host@a -> host@b, q: host@a -> host@c
+            x.yaml:3:46: workloads.w.search.cpu.of: found nodes b, c, but no path to all of them,
+                expected the nodes of one path (p: a, b; q: a, c), or a path that goes to all of
+                these
+        a: host@a -> host@b, b: host@a -> host@c, c: host@b -> host@a, d: host@b -> host@a, e:
+                host@c -> host@a, f: host@c -> host@a
+            x.yaml:3:46: workloads.w.search.cpu.of: found nodes b, c, but no path to all of them,
+                expected the nodes of one path (a: a, b; b: a, c; c: a, b; d: a, b; e: a, c; 1
+                more), or a path that goes to all of these
+    ";
+    compare(rows, |paths| {
+        format!(
+            "name: x\npaths: {{{paths}}}\n\
+             workloads: {{w: {{http: {{}}, search: {{cpu: {{of: 'nodes [b, c]', ceiling: 60%, \
+             rates: 1..9}}}}}}}}\n"
+        )
+    });
 }
 
 #[test]

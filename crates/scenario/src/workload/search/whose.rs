@@ -5,12 +5,15 @@ use std::collections::BTreeSet;
 use hopbench_model::{CpuOf, Path, Via, proxy_role};
 
 use crate::document::fields::Fields;
-use crate::document::node::At;
-use crate::document::problem::Problems;
+use crate::document::node::{At, quoted};
+use crate::document::problem::{Problems, shortened};
 
 /// What `of` takes.
 pub(crate) const WHOSE: &str =
     "client, server, node NAME, nodes [NAME, NAME] or proxy NAME, like proxy server-sidecar";
+
+/// Paths whose nodes are told; more of them are counted.
+const SHOWN: usize = 5;
 
 /// Reads `of`, which must be there.
 pub(crate) fn read(fields: &Fields<'_>, problems: &mut Problems) -> Option<CpuOf> {
@@ -81,32 +84,51 @@ pub(crate) fn unknown<'p>(
     key: &str,
     problems: &mut Problems,
 ) {
-    let mut known = BTreeSet::new();
-    for path in paths {
-        match of {
-            CpuOf::Node(_) | CpuOf::Nodes(_) => known.extend(path.nodes().map(str::to_owned)),
-            _ => known.extend(proxies(path).into_iter().map(|(role, _)| role.to_owned())),
+    let paths: Vec<&Path> = paths.collect();
+    match of {
+        CpuOf::Node(name) => unknown_nodes(std::slice::from_ref(name), &paths, at, key, problems),
+        CpuOf::Nodes(names) => unknown_nodes(names, &paths, at, key, problems),
+        CpuOf::Proxy(name) => {
+            let known: BTreeSet<&str> =
+                paths.iter().flat_map(|path| proxies(path)).map(|(role, _)| role).collect();
+            if known.is_empty() {
+                let expected = "a path with a proxy: none of the workload's has any";
+                problems.add(at, key, format!("`proxy {name}`"), expected);
+            } else {
+                problems.unknown(at, key, name, &known.into_iter().collect::<Vec<_>>());
+            }
         }
+        CpuOf::Client | CpuOf::Server => {}
     }
-    let (what, name) = match of {
-        CpuOf::Node(name) => ("node", name.as_str()),
-        CpuOf::Nodes(names) => {
-            let strange = names.iter().find(|name| !known.contains(*name));
-            ("node", strange.or_else(|| names.first()).map_or("", String::as_str))
-        }
-        CpuOf::Proxy(name) => ("proxy", name.as_str()),
-        CpuOf::Client | CpuOf::Server => return,
-    };
-    if known.is_empty() {
+}
+
+/// Says to which of these nodes none of the paths goes; if there is a path to each of them, that
+/// none goes to all.
+fn unknown_nodes(names: &[String], paths: &[&Path], at: At, key: &str, problems: &mut Problems) {
+    let known: BTreeSet<&str> = paths.iter().flat_map(|path| path.nodes()).collect();
+    if let Some(strange) = names.iter().find(|name| !known.contains(name.as_str())) {
+        let known: Vec<&str> = known.into_iter().collect();
         problems.add(
             at,
             key,
-            format!("`{what} {name}`"),
-            format!("a path with a {what}: none of the workload's has any"),
+            format!("node {}, to which no path of the workload goes", quoted(strange)),
+            format!("one of {}, or a path that goes there", shortened(&known)),
         );
-    } else {
-        problems.unknown(at, key, name, &known.into_iter().collect::<Vec<_>>());
+        return;
     }
+    let of_path = |path: &&Path| {
+        let nodes: BTreeSet<&str> = path.nodes().collect();
+        format!("{}: {}", path.name, shortened(&Vec::from_iter(nodes)))
+    };
+    let mut all: Vec<String> = paths.iter().take(SHOWN).map(of_path).collect();
+    let more = paths.len().saturating_sub(SHOWN);
+    all.extend((more > 0).then(|| format!("{more} more")));
+    problems.add(
+        at,
+        key,
+        format!("nodes {}, but no path to all of them", shortened(names)),
+        format!("the nodes of one path ({}), or a path that goes to all of these", all.join("; ")),
+    );
 }
 
 /// The proxies of a path and what they ask, as its records call them, and how many there are of
