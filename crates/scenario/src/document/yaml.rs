@@ -22,7 +22,8 @@ pub(crate) fn load(text: &str, problems: &mut Problems) -> Option<Node> {
         let (event, span) = match event {
             Ok(event) => event,
             Err(error) => {
-                problems.add(at(error.marker(), last), "", syntax_error(error.info()), "YAML");
+                let info = error.info();
+                problems.add(at(error.marker(), last), "", syntax_error(info), form(info));
                 return None;
             }
         };
@@ -89,6 +90,17 @@ fn syntax_error(info: &str) -> String {
     match info {
         "" => "a syntax error".to_owned(),
         info => format!("a syntax error ({info})"),
+    }
+}
+
+/// What is expected in place of a syntax error. Values with brackets, like a set of nodes, end
+/// between braces where the bracket begins.
+fn form(info: &str) -> &'static str {
+    if info.contains("while parsing a flow") {
+        "YAML: between braces, a value with [ ] or a comma stands in quotes, like of: \"nodes [b, \
+         c]\" or to: \"bridge@[b, c]\""
+    } else {
+        "YAML"
     }
 }
 

@@ -115,6 +115,24 @@ fn the_whole_file() {
 }
 
 #[test]
+fn brackets_between_braces_stand_in_quotes() {
+    let search = |of: &str| {
+        with(&format!("{{rr: , search: {{cpu: {{of: {of}, ceiling: 60%, rates: 1..9}}}}}}"))
+    };
+    let set = |to: &str| on(&format!("paths: {{p: {{from: host@a, to: {to}, via: cluster-ip}}}}"));
+    for (text, line) in [(search("nodes [a, b]"), 4), (set("host@[b, c]"), 2)] {
+        let told = told(&text);
+        let begin = format!("x.yaml:{line}:");
+        let end = "), expected YAML: between braces, a value with [ ] or a comma stands in quotes, \
+                   like of: \"nodes [b, c]\" or to: \"bridge@[b, c]\"";
+        assert!(told.starts_with(&begin) && told.ends_with(end), "{told}");
+    }
+    for text in [search("\"nodes [a, b]\""), set("\"host@[b, c]\"")] {
+        assert_eq!(told(&text), "nothing is wrong");
+    }
+}
+
+#[test]
 fn testbeds() {
     let rows = "
         {lab: {node: 3}}
