@@ -157,6 +157,7 @@ fn resolve(
     let words = Words {
         vocabulary,
         nodes: testbed.nodes(),
+        is_cluster: testbed.provider().is_some(),
         has_gateway: testbed.has_gateway(),
         has_objects: testbed.has_objects(),
         gateways: testbed.gateways(),

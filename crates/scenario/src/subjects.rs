@@ -224,8 +224,7 @@ impl Reader<'_> {
         {
             for kind in [&from, &to] {
                 if self.words.vocabulary.network(kind).is_none() {
-                    let known = self.words.vocabulary.network_names();
-                    problems.unknown(at, &path, kind, &known);
+                    self.words.unknown_kind(kind, at, &path, problems);
                 }
             }
             out.insert(from, to);

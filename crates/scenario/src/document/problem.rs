@@ -79,12 +79,28 @@ impl Problems {
 
     /// `found` is none of the names that are known here.
     pub(crate) fn unknown<S: AsRef<str>>(&mut self, at: At, key: &str, found: &str, known: &[S]) {
+        self.unknown_but(at, key, found, known, None);
+    }
+
+    /// The same, with a remedy besides the names.
+    pub(crate) fn unknown_but<S: AsRef<str>>(
+        &mut self,
+        at: At,
+        key: &str,
+        found: &str,
+        known: &[S],
+        remedy: Option<&str>,
+    ) {
         let list: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
-        let expected = match list.as_slice() {
+        let mut expected = match list.as_slice() {
             [] => "nothing here".to_owned(),
             [one] => format!("`{one}`"),
             _ => format!("one of {}", shortened(&list)),
         };
+        if let Some(remedy) = remedy {
+            expected.push_str("; ");
+            expected.push_str(remedy);
+        }
         self.push(at, key, quoted(found), expected, nearest(found, &list));
     }
 

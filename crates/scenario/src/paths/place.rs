@@ -12,6 +12,8 @@ use crate::vocabulary::Vocabulary;
 pub(crate) struct Words<'a> {
     pub(crate) vocabulary: &'a Vocabulary,
     pub(crate) nodes: Nodes<'a>,
+    /// Whether it is on a cluster.
+    pub(crate) is_cluster: bool,
     /// Whether there is a gateway that no path has to place.
     pub(crate) has_gateway: bool,
     /// Whether runs make further objects, which may tell variants apart.
@@ -81,7 +83,7 @@ impl Words<'_> {
             None => (text.trim(), None),
         };
         let Some(kind) = self.vocabulary.network(network) else {
-            problems.unknown(at, path, network, &self.vocabulary.network_names());
+            self.unknown_kind(network, at, path, problems);
             return None;
         };
         if let Some(runtime) = runtime {
@@ -102,6 +104,25 @@ impl Words<'_> {
             }
         }
         Some(Attachment { network: network.to_owned(), runtime: runtime.map(str::to_owned) })
+    }
+
+    /// Says that there is no such network kind, and how it is called or declared.
+    pub(crate) fn unknown_kind(
+        &self,
+        network: &str,
+        at: At,
+        path: &str,
+        problems: &mut Problems,
+    ) {
+        let known = self.vocabulary.network_names();
+        let remedy = if self.is_cluster {
+            Some("other names are declared under `networks:` of `testbed: kubernetes:`")
+        } else if network == "pod" && known.contains(&"bridge") {
+            Some("a pod of a lab is `bridge`, which clusters take, too")
+        } else {
+            None
+        };
+        problems.unknown_but(at, path, network, &known, remedy);
     }
 
     /// `bridge@a`, `bridge@[a, b]`.
@@ -204,7 +225,10 @@ impl Words<'_> {
                     let mut known = vec!["direct", "cluster-ip", &node_port, &gateway];
                     known.extend(named.iter().map(String::as_str));
                     known.extend(["load-balancer", "address@HOST:PORT"]);
-                    problems.unknown(at, path, text, &known);
+                    let remedy = "`gateway` alone is the one that `gateway:` under `testbed: \
+                                  kubernetes:` names";
+                    let remedy = (self.is_cluster && text == "gateway").then_some(remedy);
+                    problems.unknown_but(at, path, text, &known, remedy);
                     None
                 }
             },

@@ -338,7 +338,16 @@ fn words_that_a_testbed_does_not_have() {
     let rows = r"
         kubernetes\npaths: {p: vlan@a -> pod@b}
             x.yaml:3:12: paths.p: found `vlan`, expected one of host, pod, bridge, overlay, ptp,
-                macvlan, eni
+                macvlan, eni; other names are declared under `networks:` of `testbed: kubernetes:`
+        kubernetes\nplaces: [host, overly]
+            x.yaml:3:16: places: found `overly`, expected one of host, pod, bridge, overlay, ptp,
+                macvlan, eni; other names are declared under `networks:` of `testbed: kubernetes:`;
+                did you mean `overlay`?
+        lab\npaths: {p: pod@a -> bridge@b}
+            x.yaml:3:12: paths.p: found `pod`, expected one of host, bridge, overlay, ptp, macvlan,
+                eni, vlan; a pod of a lab is `bridge`, which clusters take, too
+        {hosts: {nodes: {a: x, b: y}}}\npaths: {p: pod@a -> host@b}
+            x.yaml:3:12: paths.p: found `pod`, expected `host`
         kubernetes\npaths: {p: pod+Kata@a -> pod@b}
             x.yaml:3:12: paths.p: found `Kata`, expected a runtime: a name of at most 63 lower-case
                 letters, digits and -
@@ -350,7 +359,8 @@ fn words_that_a_testbed_does_not_have() {
                 - and . that starts with a letter or digit
         kubernetes\npaths: {p: pod@a -> pod@b via gateway}
             x.yaml:3:12: paths.p: found `gateway`, expected one of direct, cluster-ip,
-                node-port@NODE, gateway@NODE, load-balancer, address@HOST:PORT
+                node-port@NODE, gateway@NODE, load-balancer, address@HOST:PORT; `gateway` alone is
+                the one that `gateway:` under `testbed: kubernetes:` names
         kubernetes\npaths: {p: pod@a -> pod@b via address@203.0.113.7}
             x.yaml:3:12: paths.p: found `203.0.113.7`, expected an address with a port, like
                 203.0.113.7:80
