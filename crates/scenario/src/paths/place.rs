@@ -107,13 +107,7 @@ impl Words<'_> {
     }
 
     /// Says that there is no such network kind, and how it is called or declared.
-    pub(crate) fn unknown_kind(
-        &self,
-        network: &str,
-        at: At,
-        path: &str,
-        problems: &mut Problems,
-    ) {
+    pub(crate) fn unknown_kind(&self, network: &str, at: At, path: &str, problems: &mut Problems) {
         let known = self.vocabulary.network_names();
         let remedy = if self.is_cluster {
             Some("other names are declared under `networks:` of `testbed: kubernetes:`")
