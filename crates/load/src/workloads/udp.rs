@@ -187,8 +187,9 @@ impl TypedWorkload for Params {
         if self.offered && self.rate == Rate::Max {
             out.push(Problem::new(
                 "--offered",
-                "it with --rate max",
-                "a rate; without one, what arrives is the result anyway",
+                "true with --rate max",
+                "a rate as a number, like 100Mbit; or leave it out: with --rate max the main \
+                 figure is what arrives already",
             ));
         }
         if self.rate.is_zero() {

@@ -342,6 +342,10 @@ fn workloads() {
                 50000pps or 50kpps, or payload like 100Mbit
         {udp: {gso: 70000}}
             x.yaml:4:18: workloads.w.udp.gso: found `70000`, expected a whole number up to 65535
+        {udp: {rate: max, offered: true}}
+            x.yaml:4:33: workloads.w.udp.offered: found `true with rate max`, expected a rate as a
+                number, like 100Mbit; or leave it out: with rate max the main figure is what arrives
+                already
         {http: {server: ngnix}}
             x.yaml:4:22: workloads.w.http.server: found `ngnix`, expected one of hopbench, nginx;
                 did you mean `nginx`?
