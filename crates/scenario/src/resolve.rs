@@ -152,7 +152,7 @@ fn resolve(
         rounds::read(&fields, (overrides.rounds, overrides.budget), problems);
     let seed = fields.parsed("seed", "a whole number up to 18446744073709551615", problems);
     let seed = overrides.seed.or(seed).unwrap_or(overrides.new_seed);
-    let testbed = testbed(&fields, overrides, problems);
+    let testbed = testbed(&fields, overrides, problems)?;
     let vocabulary = &testbed.vocabulary(vocabularies);
     let words = Words {
         vocabulary,
@@ -298,7 +298,9 @@ pub fn read_testbed(
     let mut problems = Problems::new("");
     let (testbed, cluster) = (Some(choice.clone()), cluster.clone());
     let overrides = Overrides { testbed, cluster, ..Overrides::default() };
-    let testbed = chosen(Blocks::default(), &overrides, &mut problems);
+    let Some(testbed) = chosen(None, &overrides, &mut problems) else {
+        return problems.finish(None);
+    };
     let nodes = testbed
         .nodes()
         .listed
@@ -310,29 +312,31 @@ pub fn read_testbed(
     problems.finish(Some(spec))
 }
 
-/// The testbed that the command line asks for, or the scenario.
-fn testbed(fields: &Fields<'_>, overrides: &Overrides, problems: &mut Problems) -> Testbed {
-    let own = fields
-        .get("testbed")
-        .map(|node| Blocks::read(node, "testbed", problems))
-        .unwrap_or_default();
+/// The testbed that the command line asks for, or the scenario; `None` after a problem that leaves
+/// none, so that nobody knows which words hold.
+fn testbed(fields: &Fields<'_>, overrides: &Overrides, problems: &mut Problems) -> Option<Testbed> {
+    let own = fields.get("testbed").map(|node| Blocks::read(node, "testbed", problems));
     chosen(own, overrides, problems)
 }
 
-fn chosen(own: Blocks, overrides: &Overrides, problems: &mut Problems) -> Testbed {
-    let mut testbed = match &overrides.testbed {
-        None => own.choose(None, None, problems),
-        Some(TestbedChoice::Named(name)) => own.choose(Some(name), None, problems),
-        Some(TestbedChoice::File { name, text }) => {
+fn chosen(own: Option<Blocks>, overrides: &Overrides, problems: &mut Problems) -> Option<Testbed> {
+    let mut testbed = match (&overrides.testbed, own) {
+        (None, Some(own)) if own.are_none() => return None,
+        (None, own) => own.unwrap_or_default().choose(None, None, problems),
+        (Some(TestbedChoice::Named(name)), own) => {
+            own.unwrap_or_default().choose(Some(name), None, problems)
+        }
+        (Some(TestbedChoice::File { name, text }), own) => {
             let mut of_file = Problems::new(name);
             let blocks =
                 yaml::load(text, &mut of_file).map(|root| Blocks::read(&root, "", &mut of_file));
             problems.adopt(of_file);
-            own.choose(None, Some(blocks.unwrap_or_default()), problems)
+            let blocks = blocks.filter(|blocks| !blocks.are_none())?;
+            own.unwrap_or_default().choose(None, Some(blocks), problems)
         }
     };
     testbed.reached(&overrides.cluster, problems);
-    testbed
+    Some(testbed)
 }
 
 /// The subjects, each of which must be possible on every path.

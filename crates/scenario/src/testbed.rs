@@ -84,7 +84,11 @@ impl Blocks {
             }
             Kind::Scalar(name) => problems.unknown(node.at, path, name, TESTBEDS),
             Kind::Map(map) if !map.is_empty() => {
-                if let Some(fields) = Fields::read(node, path, TESTBEDS, FORM, problems) {
+                let is_file = path.is_empty();
+                let misplaced = |key: &str| misplaced(key, is_file);
+                if let Some(fields) =
+                    Fields::read_or_say(node, path, TESTBEDS, FORM, misplaced, problems)
+                {
                     for (name, _, block) in fields.entries() {
                         out.block(name, block, &joined(path, name), problems);
                     }
@@ -94,6 +98,11 @@ impl Blocks {
             Kind::Null | Kind::List(_) => problems.add(node.at, path, node.shown(), FORM),
         }
         out
+    }
+
+    /// Whether it names no testbed, so that nobody knows which words hold.
+    pub(crate) fn are_none(&self) -> bool {
+        self.named.is_empty()
     }
 
     fn block(&mut self, name: &str, block: &Node, path: &str, problems: &mut Problems) {
@@ -142,6 +151,17 @@ impl Blocks {
         };
         Testbed { chosen, replaced: replaced.or(blocks.lab) }
     }
+}
+
+/// What to do with a key that stands where names of testbeds do.
+fn misplaced(key: &str, is_file: bool) -> Option<&'static str> {
+    if is_file && key == "testbed" {
+        return Some(
+            "the name of a testbed: a file begins with `kubernetes:`, without `testbed:` above it",
+        );
+    }
+    let is_inside = [CLUSTER_KEYS, LAB_KEYS, HOSTS_KEYS].iter().any(|keys| keys.contains(&key));
+    is_inside.then_some("the name of its testbed above it, like kubernetes: {image: NAME}")
 }
 
 impl Testbed {

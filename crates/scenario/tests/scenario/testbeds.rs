@@ -257,6 +257,18 @@ fn what_is_wrong_with_a_file_is_told_of_the_file() {
         problems(&text, &testbed_file("name: x\n")),
         "bed.yaml:1:1: name: found `name`, expected one of lab, kubernetes, hosts"
     );
+    // Of what testbed the scenario's words are is not known then.
+    let text = on("paths: {p: pod@a -> pod@b via gateway}");
+    assert_eq!(
+        problems(&text, &testbed_file("testbed: {kubernetes: {image: x}}")),
+        "bed.yaml:1:1: testbed: found `testbed`, expected the name of a testbed: a file begins \
+         with `kubernetes:`, without `testbed:` above it"
+    );
+    assert_eq!(
+        problems(&text, &testbed_file("image: x")),
+        "bed.yaml:1:1: image: found `image`, expected the name of its testbed above it, like \
+         kubernetes: {image: NAME}"
+    );
     assert!(problems(&text, &testbed_file("")).starts_with("bed.yaml: found an empty file"));
     assert!(problems(&text, &testbed_file("a: {")).starts_with("bed.yaml:1:"));
 }

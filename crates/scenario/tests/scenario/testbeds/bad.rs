@@ -286,6 +286,9 @@ fn hosts_and_testbeds_as_a_whole() {
         kubernets
             x.yaml:2:10: testbed: found `kubernets`, expected one of lab, kubernetes, hosts; did you
                 mean `kubernetes`?
+        {image: x}
+            x.yaml:2:11: testbed.image: found `image`, expected the name of its testbed above it,
+                like kubernetes: {image: NAME}
         {kubernets: {}}
             x.yaml:2:11: testbed.kubernets: found `kubernets`, expected one of lab, kubernetes,
                 hosts; did you mean `kubernetes`?
