@@ -227,8 +227,8 @@ fn of_path(spec: &LabSpec, endpoints: &Endpoints, translates_ipv6: &LazyCell<boo
             "this kernel does not translate addresses of IPv6 (nftables, table ip6)".to_owned();
         add("NAT of IPv6", why, "`modprobe nft_chain_nat nft_nat`, or leave `family` out");
     }
-    if let Some(why) = packet_path::impossible(endpoints) {
-        add(Need::IMPOSSIBLE, why, "leave this path out");
+    if let Some((why, remedy)) = packet_path::impossible(endpoints) {
+        add(Need::IMPOSSIBLE, why, remedy);
     }
     needs
 }
@@ -371,7 +371,7 @@ pub(crate) fn unsupported(path: &Path, point: &Point) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::fixture;
+    use hopbench_model::{Gateways, fixture};
 
     use super::*;
 
@@ -397,6 +397,32 @@ mod tests {
     fn why(program: &str, cpus: (Option<usize>, Option<usize>), runtime: Option<&str>) -> String {
         let (path, point) = cell(program, cpus, runtime);
         unsupported(&path, &point).unwrap_or_default()
+    }
+
+    #[test]
+    fn sets_of_nodes_with_one_in_common_are_told_as_they_were_written() {
+        let told = |gateways: &[&str]| {
+            let mut path = Path {
+                from: fixture::place("bridge", "a"),
+                to: fixture::place("bridge", "b"),
+                via: Via::Gateway(gateways[0].to_owned()),
+                backends: 2,
+                ..fixture::path("p")
+            };
+            path.to.more_nodes = vec!["c".to_owned()];
+            let more_nodes = gateways[1..].iter().map(|node| (*node).to_owned()).collect();
+            path.gateways = Some(Gateways { count: gateways.len() as u32, more_nodes });
+            let point = fixture::point("w", fixture::job("rr", serde_json::Value::Null));
+            let spec = fixture::lab(&["a", "b", "c", "d", "e"]);
+            let needs = missing(&spec, &fixture::plan(vec![path], vec![point]), false);
+            let need = needs.into_iter().find(|need| need.what == Need::IMPOSSIBLE);
+            need.map(|need| (need.why, need.remedy))
+        };
+        let why = "a lab knows the way of traffic between sets of nodes that have no node in \
+                   common: found gateway@[c, d] and bridge@[b, c]";
+        let remedy = "take other nodes for one of the two";
+        assert_eq!(told(&["c", "d"]), Some((why.to_owned(), remedy.to_owned())));
+        assert_eq!(told(&["d", "e"]), None);
     }
 
     #[test]

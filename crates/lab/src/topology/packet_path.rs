@@ -120,6 +120,8 @@ struct LegEnd<'a> {
     reach: Reach,
     /// What people call it.
     label: String,
+    /// How a path names it: gateways by their word, and not by the kind of their pods.
+    said: String,
     pods: Vec<&'a PodId>,
 }
 
@@ -127,7 +129,8 @@ impl<'a> LegEnd<'a> {
     /// An end at some pods, which all have a network of one kind.
     fn of(place: &'a Place, pods: Vec<&'a PodId>) -> Self {
         let reach = kind(&place.network).map_or(Reach::Node, |kind| kind.reach());
-        Self { nodes: place.nodes().collect(), reach, label: place.to_string(), pods }
+        let label = place.to_string();
+        Self { nodes: place.nodes().collect(), reach, said: label.clone(), label, pods }
     }
 
     /// The gateways of a path, which all have a network of one kind.
@@ -142,13 +145,14 @@ impl<'a> LegEnd<'a> {
         let end = Self::of(place, pods.iter().collect());
         let more_nodes = nodes[1..].iter().map(|node| (*node).to_owned()).collect();
         let label = Place { more_nodes, ..place.clone() }.to_string();
-        Some(Self { nodes, label, ..end })
+        let said = format!("gateway@{}", nodes_text(nodes.iter().copied()));
+        Some(Self { nodes, label, said, ..end })
     }
 
     /// A node that only forwards.
     fn of_node(node: &'a str) -> Self {
         let label = format!("node {node}");
-        Self { nodes: vec![node], reach: Reach::Node, label, pods: Vec::new() }
+        Self { nodes: vec![node], reach: Reach::Node, said: label.clone(), label, pods: Vec::new() }
     }
 
     /// The number of the zone of its nodes; `None` where they have several.
@@ -213,16 +217,20 @@ pub(crate) fn tunnels() -> BTreeSet<&'static str> {
     KINDS.iter().filter_map(|kind| kind.reach().tunnel()).collect()
 }
 
-/// The reason why packets cannot get from one end to the other, if there is one.
-fn severed(from: &LegEnd<'_>, to: &LegEnd<'_>) -> Option<String> {
+/// What to do about a path of which nothing can be mended.
+const LEAVE_OUT: &str = "leave this path out";
+
+/// The reason why packets cannot get from one end to the other, if there is one, with a remedy.
+fn severed(from: &LegEnd<'_>, to: &LegEnd<'_>) -> Option<(String, &'static str)> {
     let is_shared = from.nodes.iter().any(|node| to.nodes.contains(node));
     // The traffic of some pods would stay on their node, and that of others would leave it.
     if is_shared && (from.nodes.len() > 1 || to.nodes.len() > 1) {
-        return Some(format!(
+        let why = format!(
             "a lab knows the way of traffic between sets of nodes that have no node in common: \
              found {} and {}",
-            from.label, to.label
-        ));
+            from.said, to.said
+        );
+        return Some((why, "take other nodes for one of the two"));
     }
     let apart = |shared: &LegEnd<'_>, other: &LegEnd<'_>| {
         shared.reach == Reach::SharedNic && other.reach.is_routed() && is_shared
@@ -230,11 +238,12 @@ fn severed(from: &LegEnd<'_>, to: &LegEnd<'_>) -> Option<String> {
     if !apart(from, to) && !apart(to, from) {
         return None;
     }
-    Some(format!(
+    let why = format!(
         "the kernel keeps a NIC's macvlan interfaces apart from the node that has the NIC: {} and \
          {} cannot talk",
-        from.label, to.label
-    ))
+        from.said, to.said
+    );
+    Some((why, LEAVE_OUT))
 }
 
 /// The legs of a path. A node port of the clients' own node is no leg: it is translated where they
@@ -257,23 +266,22 @@ fn legs<'a>(endpoints: &'a Endpoints) -> Vec<(LegEnd<'a>, LegEnd<'a>)> {
 }
 
 /// The reason why a path cannot exist with any kernel: its ends are kept apart, or a Service cannot
-/// be where its clients are.
-pub(crate) fn impossible(endpoints: &Endpoints) -> Option<String> {
+/// be where its clients are. With a remedy.
+pub(crate) fn impossible(endpoints: &Endpoints) -> Option<(String, &'static str)> {
     let legs = legs(endpoints);
     let (client, _) = legs.first()?;
     let translates = endpoints.path.via == Via::ClusterIp || endpoints.path.gateways.is_some();
     if translates && endpoints.path.from.is_set() {
-        return Some(format!(
-            "{}: a lab translates the address of a Service on one node; use node-port, or one node",
-            client.label
-        ));
+        let why = format!("{}: a lab translates the address of a Service on one node", client.said);
+        return Some((why, "use node-port, or one node"));
     }
     if translates && client.reach.is_on_fabric() {
-        return Some(format!(
+        let why = format!(
             "{} is past its node's netfilter, which is where the address of a Service is \
-             translated; use node-port",
-            client.label
-        ));
+             translated",
+            client.said
+        );
+        return Some((why, "use node-port"));
     }
     let mut legs = legs.iter().cloned().chain(calls(endpoints));
     legs.find_map(|(from, to)| severed(&from, &to))
