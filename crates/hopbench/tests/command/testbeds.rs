@@ -124,7 +124,10 @@ fn every_shipped_scenario_has_a_page_for_a_cluster() {
             "{page}"
         );
         assert_eq!(
-            page.contains("trials of less than 2 s are too short for these"),
+            page.contains(
+                "trials of less than 2 s are too short for their CPU and memory: `--time 10s` \
+                 gives these; throughput and latency have figures anyway"
+            ),
             any(&is_sandbox),
             "{page}"
         );

@@ -158,7 +158,8 @@ fn metering(spec: &ClusterSpec, plan: &Plan) -> Option<String> {
     );
     let too_short = format!(
         "{short}: by kubelets, cAdvisor{prometheus}; with the usual interval, trials of less than \
-         {} s are too short for these: `--time 10s` gives figures",
+         {} s are too short for their CPU and memory: `--time 10s` gives these; throughput and \
+         latency have figures anyway",
         LEAST_METERED_NS / SECOND
     );
     let parts = [(agents, by_agents), (long, by_meters), (short, too_short)].into_iter();
