@@ -97,8 +97,8 @@ fn syntax_error(info: &str) -> String {
 /// between braces where the bracket begins.
 fn form(info: &str) -> &'static str {
     if info.contains("while parsing a flow") {
-        "YAML: between braces, a value with [ ] or a comma stands in quotes, like of: \"nodes [b, \
-         c]\" or to: \"bridge@[b, c]\""
+        "YAML: between braces, a value with [ ] or a comma stands in quotes, like \
+         of: \"nodes [b, c]\" or to: \"bridge@[b, c]\""
     } else {
         "YAML"
     }
