@@ -8,7 +8,7 @@ use hopbench_model::{
     ClusterNode, ClusterSpec, Host, HostsSpec, LabNode, LabSpec, MeshProvider, Path, Plan,
     PodNetwork, PrometheusSpec, SECOND, ServerImage, TestbedSpec, Via,
 };
-use hopbench_run::LEAST_METERED_NS;
+use hopbench_run::{LEAST_METERED_NS, is_metered};
 use serde_json::Value;
 
 use super::words::listed;
@@ -141,14 +141,14 @@ fn cluster(
 /// Who reads the CPU and memory of what is no agent, and what waiting for that costs; `None`: there
 /// is nothing but agents.
 fn metering(spec: &ClusterSpec, plan: &Plan) -> Option<String> {
-    let mut whose: [BTreeSet<&str>; 3] = Default::default();
+    let (mut agents, mut long, mut short) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for (cell, sight) in Sight::of_cells(plan) {
         let (_, point) = plan.at(cell);
-        let is_long = point.job.timing.window_ns >= LEAST_METERED_NS;
-        whose[0].extend(sight.by_agents);
-        whose[if is_long { 1 } else { 2 }].extend(sight.by_meters);
+        agents.extend(sight.by_agents);
+        let by_meters = if is_metered(point.job.timing.window_ns) { &mut long } else { &mut short };
+        by_meters.extend(sight.by_meters);
     }
-    let [agents, long, short] = whose.map(|words| Vec::from_iter(words).join(", "));
+    let [agents, long, short] = [agents, long, short].map(|words| Vec::from_iter(words).join(", "));
     let prometheus = if spec.prometheus.is_some() { ", Prometheus" } else { "" };
     let by_agents =
         format!("{agents}: by the agents beside them, from /proc at the window's edges");
