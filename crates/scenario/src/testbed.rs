@@ -169,6 +169,9 @@ impl Testbed {
     pub(crate) fn reached(&mut self, over: &ClusterOverrides, problems: &mut Problems) {
         let is_cluster = if let Chosen::Kubernetes(cluster) = &mut self.chosen {
             cluster.reached(over);
+            if let Some(remedy) = cluster.lacks_namespace() {
+                problems.add(At::default(), "--namespace", "none", remedy);
+            }
             true
         } else {
             false

@@ -244,6 +244,13 @@ lab:
         "path=host-bridge+runsc.same-node",
     ]));
     assert!(sweep.contains(" RuntimeClass sandbox, ") && !sweep.contains(" mesh istio"), "{sweep}");
+    fs::write(file, "kubernetes: {pull-secret: registry}\n").expect("a file");
+    let private =
+        words(&planned(&["plan", "mesh-latency", "--testbed", file, "--namespace", "team"]));
+    assert!(private.contains("(pull policy IfNotPresent, with the Secret registry)"), "{private}");
+    let nowhere = ran(&["plan", "mesh-latency", "--testbed", file]);
+    assert_eq!(nowhere.code, Some(2), "{}", nowhere.story());
+    assert!(nowhere.stderr.contains("give `--namespace NAME`"), "{}", nowhere.story());
     fs::write(file, "kubernetes: {nodes: 3}\n").expect("a file");
     let wrong = ran(&["plan", "mesh-latency", "--testbed", file]);
     assert_eq!((wrong.code, wrong.stdout.as_str()), (Some(2), ""), "{}", wrong.story());

@@ -6,6 +6,7 @@ use hopbench_model::{ClusterSpec, Problem};
 
 use crate::api::manifests::Account;
 use crate::image::layout::{ENTRYPOINT, USER};
+use crate::objects::pod;
 
 /// A scenario, and when it runs.
 #[derive(Debug, Clone, Copy)]
@@ -40,6 +41,10 @@ pub fn cron(account: &Account, periodic: &Periodic<'_>) -> String {
     let Periodic { schedule, scenario, cluster } = periodic;
     let image = quoted(&cluster.image);
     let policy = &cluster.pull_policy;
+    let secrets = match cluster.pull_secrets.as_slice() {
+        [] => String::new(),
+        names => format!("          imagePullSecrets: {}\n", pod::named(names)),
+    };
     let given = if *only_there { format!(", --namespace, {namespace}") } else { String::new() };
     let mut yaml = format!(
         "---\n\
@@ -74,6 +79,7 @@ pub fn cron(account: &Account, periodic: &Periodic<'_>) -> String {
          \x20       spec:\n\
          \x20         serviceAccountName: {name}\n\
          \x20         restartPolicy: Never\n\
+         {secrets}\
          \x20         securityContext: {{runAsNonRoot: true, runAsUser: {USER}, runAsGroup: \
          {USER}, fsGroup: {USER}, seccompProfile: {{type: RuntimeDefault}}}}\n\
          \x20         containers:\n\
@@ -131,7 +137,7 @@ mod tests {
 
     #[test]
     fn the_job_runs_the_scenario_and_keeps_what_it_found() {
-        let spec = spec();
+        let spec = ClusterSpec { pull_secrets: vec!["registry".to_owned()], ..spec() };
         let text = "  name: x\n\n# a comment: |\n  paths: {\"a\": b}\n";
         let account = Account { namespace: "team".into(), only_there: true, ..Account::default() };
         let yaml = cron(&account, &periodic("0 3 * * *", text, &spec));
@@ -149,6 +155,8 @@ mod tests {
             "/hopbench run /scenario/scenario.yaml --testbed kubernetes --namespace team";
         assert_eq!(command, expected);
         assert_eq!(pod.containers[0].image.as_ref(), Some(&spec.image));
+        let secrets = pod.image_pull_secrets.unwrap();
+        assert_eq!(secrets.iter().map(|secret| &secret.name).collect::<Vec<_>>(), ["registry"]);
         let volumes = pod.volumes.unwrap();
         let claimed = volumes.iter().find_map(|volume| volume.persistent_volume_claim.as_ref());
         assert_eq!(Some(&claimed.unwrap().claim_name), claim.metadata.name.as_ref());
@@ -161,7 +169,7 @@ mod tests {
         let config: ConfigMap =
             serde_saphyr::from_str(yaml.split("---\n").nth(1).unwrap()).unwrap();
         assert_eq!(config.data.unwrap()["scenario.yaml"], text);
-        assert!(!yaml.contains("--namespace"));
+        assert!(!yaml.contains("--namespace") && !yaml.contains("imagePullSecrets"));
     }
 
     #[test]

@@ -119,6 +119,9 @@ pub(crate) fn pod(recipe: &Recipe<'_>) -> Value {
     if !sidecar.init_containers.is_empty() {
         spec["initContainers"] = sidecar.init_containers.clone().into();
     }
+    if !recipe.spec.pull_secrets.is_empty() {
+        spec["imagePullSecrets"] = named(&recipe.spec.pull_secrets);
+    }
     if attachment.host_network {
         spec["hostNetwork"] = true.into();
         spec["dnsPolicy"] = "Default".into();
@@ -132,6 +135,11 @@ pub(crate) fn pod(recipe: &Recipe<'_>) -> Value {
         spec["runtimeClassName"] = class.as_str().into();
     }
     json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
+}
+
+/// Secrets by their names, as a pod refers to those of its images.
+pub(crate) fn named(secrets: &[String]) -> Value {
+    secrets.iter().map(|name| json!({"name": name})).collect()
 }
 
 fn agent(recipe: &Recipe<'_>) -> Value {

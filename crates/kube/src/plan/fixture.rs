@@ -52,6 +52,7 @@ pub(crate) fn spec() -> ClusterSpec {
         namespace: None,
         image: "hopbench:0.1.0".into(),
         pull_policy: "Never".into(),
+        pull_secrets: Vec::new(),
         nodes: ["a", "b", "c"].map(node).into(),
         networks: BTreeMap::new(),
         runtimes: BTreeMap::new(),

@@ -18,6 +18,9 @@ const MOST_EVENTS: usize = 3;
 /// for none.
 const NO_DNS: &str = "MissingClusterDNS";
 
+/// The kubelet's event about a Secret that is to pull images, and is not there.
+const NO_PULL_SECRET: &str = "FailedToRetrieveImagePullSecret";
+
 /// The scheduler's words for ports of a node that are taken: it does not name the pod.
 const FREE_PORTS: &str = "free ports";
 
@@ -65,7 +68,13 @@ impl Trouble {
                      nodes pull it (`pull-policy: IfNotPresent`)"
                 );
             }
-            "ErrImagePull" | "ImagePullBackOff" | "InvalidImageName" => {
+            "ErrImagePull" | "ImagePullBackOff" => {
+                return format!(
+                    "name an image that the nodes can pull ({named}), with a Secret if its \
+                     registry asks for one (`pull-secret:`), or bring it onto them{writes}"
+                );
+            }
+            "InvalidImageName" => {
                 return format!(
                     "name an image that the nodes can pull ({named}), or bring it onto them{writes}"
                 );
@@ -190,7 +199,7 @@ fn of_container(container: &ContainerStatus) -> Option<Trouble> {
 
 /// The report on a pod: its state, the events about it, and a remedy.
 pub(crate) fn tell(name: &str, state: Option<&State>, events: &[Event]) -> String {
-    let (mut text, remedy) = match state {
+    let (mut text, mut remedy) = match state {
         None => (format!("pod {name} is gone"), String::new()),
         Some(State::Ready) => (format!("pod {name} is ready"), String::new()),
         Some(State::Starting(where_it_is)) => {
@@ -204,6 +213,14 @@ pub(crate) fn tell(name: &str, state: Option<&State>, events: &[Event]) -> Strin
     let all: Vec<(&String, &str)> = of_pod(name, events)
         .filter_map(|event| Some((event.reason.as_ref()?, event.message.as_deref()?.trim())))
         .collect();
+    if let Some(State::Stuck(trouble)) = state
+        && matches!(trouble.reason.as_str(), "ErrImagePull" | "ImagePullBackOff")
+        && all.iter().any(|(reason, _)| *reason == NO_PULL_SECRET)
+    {
+        "make the Secret of `pull-secret:` in the run's namespace (`kubectl create secret \
+         docker-registry`), or correct its name"
+            .clone_into(&mut remedy);
+    }
     let is_stuck =
         matches!(state, Some(State::Stuck(_))) || all.iter().any(|(reason, _)| *reason != NO_DNS);
     let mut told = 0;
@@ -379,8 +396,14 @@ mod tests {
         let told = tell("p", Some(&stuck(AGENT)), &events);
         let start = "pod p is not ready: ImagePullBackOff: Back-off pulling image; events: Failed: \
                      Failed to pull image \"x\": not found; name an image that the nodes can pull \
-                     (`image:`, or `agent:` of a subject)";
+                     (`image:`, or `agent:` of a subject), with a Secret if its registry asks for \
+                     one (`pull-secret:`)";
         assert!(told.starts_with(start), "{told}");
+        let why = "Unable to retrieve some image pull secrets (registry)";
+        let absent = [event("p", "Warning", NO_PULL_SECRET, why)];
+        let told = tell("p", Some(&stuck(AGENT)), &absent);
+        assert!(told.contains(why), "{told}");
+        assert!(told.contains("; make the Secret of `pull-secret:` in the run's names"), "{told}");
         for (container, named) in
             [(SIDECAR, "`mesh: {image: ...}`"), (PROGRAM, "`servers: {NAME: {image: ...}}`")]
         {

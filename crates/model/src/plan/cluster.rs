@@ -26,6 +26,9 @@ pub struct ClusterSpec {
     pub image: String,
     /// `Always`, `IfNotPresent` or `Never`.
     pub pull_policy: String,
+    /// The Secrets, in the run's namespace, with which nodes pull the images of pods.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pull_secrets: Vec<String>,
     /// The nodes that paths name, each another node of the cluster.
     pub nodes: Vec<ClusterNode>,
     /// Network kinds beside `host` and `pod`, by name; `pod` may be here too.

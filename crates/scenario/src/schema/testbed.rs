@@ -134,6 +134,11 @@ fn kubernetes() -> Value {
         "pull-policy" => {
             (json!({"enum": PULL_POLICIES, "default": PULL_POLICIES[0]}), "When it is pulled")
         }
+        "pull-secret" => (
+            pull_secret(),
+            "The Secrets with which nodes pull images; they are in the namespace that \
+             `--namespace` gives",
+        ),
         "nodes" => (
             by_name(&domain(), &constraint()),
             "Which nodes of the cluster the scenario's are; all others are any",
@@ -177,6 +182,13 @@ fn kubernetes() -> Value {
             "How long pods may take to get ready",
         ),
     }))
+}
+
+/// The name of a Secret, or several.
+fn pull_secret() -> Value {
+    let name = text(&domain());
+    let several = json!({"type": "array", "minItems": 1, "uniqueItems": true, "items": name});
+    json!({"anyOf": [name, several]})
 }
 
 /// Objects as in a manifest, of whose metadata the run has most.

@@ -8,6 +8,7 @@ mod objects;
 mod patch;
 mod peers;
 mod prometheus;
+mod pull_secret;
 mod servers;
 mod texts;
 
@@ -36,9 +37,9 @@ use crate::vocabulary::{Network, Server, Vocabulary};
 /// The keys of a cluster.
 #[rustfmt::skip]
 pub(crate) const CLUSTER_KEYS: &[&str] = &[
-    "context", "image", "pull-policy", "nodes", "networks", "runtimes", "servers", "peers", "patch",
-    "objects", "mesh", "gateway", "gateways", "prometheus", "network-policy", "start-timeout",
-    "allow-commands",
+    "context", "image", "pull-policy", "pull-secret", "nodes", "networks", "runtimes", "servers",
+    "peers", "patch", "objects", "mesh", "gateway", "gateways", "prometheus", "network-policy",
+    "start-timeout", "allow-commands",
 ];
 /// The words of `pull-policy`; the first is the usual one.
 pub(crate) const PULL_POLICIES: &[&str] = &["IfNotPresent", "Always", "Never"];
@@ -69,6 +70,7 @@ impl Default for Cluster {
                 namespace: None,
                 image: IMAGE.to_owned(),
                 pull_policy: PULL_POLICIES[0].to_owned(),
+                pull_secrets: Vec::new(),
                 nodes: Vec::new(),
                 networks: BTreeMap::new(),
                 runtimes: RUNTIME_CLASSES
@@ -117,6 +119,9 @@ impl Cluster {
             spec.pull_policy = policy;
         }
         let of = |name: &str| fields.get(name).map(|node| (node, fields.path_of(name)));
+        if let Some((node, path)) = of("pull-secret") {
+            spec.pull_secrets = pull_secret::read(node, &path, problems);
+        }
         if let Some((node, path)) = of("nodes") {
             spec.nodes = nodes::read(node, &path, problems);
         }
@@ -166,6 +171,13 @@ impl Cluster {
                 own.clone_from(said);
             }
         }
+    }
+
+    /// What to do about the Secrets for images; `None`: the run has a namespace that can have
+    /// them, or needs none.
+    pub(super) fn lacks_namespace(&self) -> Option<String> {
+        let is_alone = self.spec.namespace.is_none();
+        self.spec.pull_secrets.first().filter(|_| is_alone).map(|name| pull_secret::remedy(name))
     }
 
     /// Names of the nodes that the scenario says something of.

@@ -348,6 +348,8 @@ fn both_take_the_same_testbeds() {
         yes testbed: {kubernetes: {gateway: {address: 'x:80'}}}\npaths: {p: pod@a -> pod@b via
             gateway mesh server}
         yes testbed: kubernetes\nplaces: {kinds: [pod, pod+x]}
+        yes testbed: {lab: , kubernetes: {pull-secret: registry}}\npaths: {p: host@a -> host@b}
+        yes testbed: {lab: , kubernetes: {pull-secret: [a, b.c]}}\npaths: {p: host@a -> host@b}
         no  testbed: [lab]\npaths: {p: host@a -> host@b}
         no  testbed: {}\npaths: {p: host@a -> host@b}
         no  testbed: hosts\npaths: {p: host@a -> host@b}
@@ -383,6 +385,10 @@ fn both_take_the_same_testbeds() {
         no  own: 1
         no  image: 'a b'
         no  pull-policy: Sometimes
+        no  pull-secret: A
+        no  pull-secret: []
+        no  pull-secret: [a, a]
+        no  pull-secret: {name: a}
         no  nodes: 3
         no  nodes: {A: }
         no  nodes: {a: {labels: {}}}

@@ -248,8 +248,9 @@ fn what_is_wrong_with_a_file_is_told_of_the_file() {
     assert_eq!(
         problems(&text, &testbed_file("kubernetes:\n  imag: x\n")),
         "bed.yaml:2:3: kubernetes.imag: found `imag`, expected one of context, image, pull-policy, \
-         nodes, networks, runtimes, servers, peers, patch, objects, mesh, gateway, gateways, \
-         prometheus, network-policy, start-timeout, allow-commands; did you mean `image`?\n\
+         pull-secret, nodes, networks, runtimes, servers, peers, patch, objects, mesh, gateway, \
+         gateways, prometheus, network-policy, start-timeout, allow-commands; did you mean \
+         `image`?\n\
          x.yaml:4:9: rounds: found `0`, expected 1 to 1000"
     );
     let text = on("paths: {p: host@a -> host@b}");
@@ -293,6 +294,36 @@ fn a_context_is_for_clusters() {
         said,
         "--context: found `prod`, expected the testbed kubernetes, which has contexts"
     );
+}
+
+/// A namespace that the run makes cannot have a Secret that somebody made before.
+#[test]
+fn secrets_for_images_need_a_namespace_that_is_given() {
+    let text = |block: &str| {
+        on(&format!("testbed: {{lab: , kubernetes: {{{block}}}}}\npaths: {{p: host@a -> host@b}}"))
+    };
+    let given = |block: &str| {
+        let namespace = Some("team".to_owned());
+        let reached = ClusterOverrides { namespace, ..ClusterOverrides::default() };
+        let overrides = Overrides { cluster: reached, ..testbed("kubernetes") };
+        cluster(&resolved(&text(block), &overrides).plan.testbed).clone()
+    };
+    assert_eq!(given("pull-secret: registry").pull_secrets, ["registry"]);
+    assert_eq!(given("pull-secret: [registry, mirror.b]").pull_secrets, ["registry", "mirror.b"]);
+    assert!(given("").pull_secrets.is_empty());
+    let block = "pull-secret: [registry, mirror]";
+    let told = problems(&text(block), &testbed("kubernetes"));
+    assert!(
+        told.starts_with("--namespace: found none, expected the namespace that has the Secret \
+                          `registry`")
+            && told.contains("give `--namespace NAME`"),
+        "{told}"
+    );
+    let file = testbed_file(&format!("kubernetes: {{{block}}}"));
+    assert_eq!(problems(&text(""), &file), told);
+    let alone = read_testbed(&file.testbed.expect("a file"), &ClusterOverrides::default());
+    assert_eq!(lines(&alone.expect_err("no namespace")), told);
+    assert_eq!(resolved(&text(block), &testbed("lab")).plan.testbed.name(), "lab");
 }
 
 #[test]

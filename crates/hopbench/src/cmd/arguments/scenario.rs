@@ -113,7 +113,13 @@ pub(in crate::cmd) fn secrets_of(
 ) -> Result<Secrets, Fault> {
     let asked = testbed.over(Overrides::default())?;
     let same = || TestbedChoice::Named(run.plan.testbed.name().to_owned());
-    let overrides = Overrides { testbed: Some(asked.testbed.unwrap_or_else(same)), ..asked };
+    let mut overrides = Overrides { testbed: Some(asked.testbed.unwrap_or_else(same)), ..asked };
+    // A run stays in its namespace, and some testbeds need one.
+    if let TestbedSpec::Kubernetes(folder) = &run.plan.testbed
+        && overrides.cluster.namespace.is_none()
+    {
+        overrides.cluster.namespace.clone_from(&folder.namespace);
+    }
     let resolved = read(name, &text(name)?, &vocabularies(), &overrides)
         .map_err(|problems| told(&problems))?;
     if resolved.text != run.scenario {

@@ -36,9 +36,9 @@ impl TestbedArguments {
         Self { testbed: Some("lab".to_owned()), ..Self::default() }
     }
 
-    /// `--testbed kubernetes`.
-    pub(in crate::cmd) fn kubernetes() -> Self {
-        Self { testbed: Some("kubernetes".to_owned()), ..Self::default() }
+    /// `--testbed kubernetes`, with this `--namespace`.
+    pub(in crate::cmd) fn kubernetes(namespace: Option<String>) -> Self {
+        Self { testbed: Some("kubernetes".to_owned()), namespace, ..Self::default() }
     }
 
     /// The flags for a command that takes no scenario.

@@ -59,6 +59,7 @@ impl Subcommand for Manifests {
         let Flags { name, namespace, account_namespace, least, cron: times, scenario } =
             Flags::from_arg_matches(matches).map_err(Fault::input)?;
         let only_there = namespace.is_some();
+        let testbed = TestbedArguments::kubernetes(namespace.clone());
         let namespace = namespace.unwrap_or(account_namespace);
         let account = Account { name, namespace, only_there, least };
         let problems = account.problems();
@@ -68,7 +69,7 @@ impl Subcommand for Manifests {
         let (Some(times), Some(scenario)) = (times, scenario) else {
             return print(manifests(&account));
         };
-        let (text, plan) = alone(&scenario, &TestbedArguments::kubernetes())?;
+        let (text, plan) = alone(&scenario, &testbed)?;
         let TestbedSpec::Kubernetes(cluster) = &plan.testbed else {
             return Err(Fault::input("SCENARIO: expected one that runs on the testbed kubernetes"));
         };

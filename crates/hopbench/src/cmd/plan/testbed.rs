@@ -69,7 +69,7 @@ fn cluster(
     let mut rows = vec![
         ("testbed", format!("kubernetes: {context}")),
         ("nodes", nodes.join("; ")),
-        ("image", format!("{} (pull policy {})", spec.image, spec.pull_policy)),
+        ("image", image(spec)),
         ("networks", networks.join("; ")),
     ];
     if let Some(name) = &spec.namespace {
@@ -208,6 +208,14 @@ fn network(how: &PodNetwork) -> String {
         parts.push(format!("interface {name}"));
     }
     if parts.is_empty() { "as pod".to_owned() } else { parts.join(", ") }
+}
+
+fn image(spec: &ClusterSpec) -> String {
+    let secrets = match spec.pull_secrets.as_slice() {
+        [] => String::new(),
+        names => format!(", with the Secret {}", names.join(", ")),
+    };
+    format!("{} (pull policy {}{secrets})", spec.image, spec.pull_policy)
 }
 
 fn server(image: &ServerImage) -> String {

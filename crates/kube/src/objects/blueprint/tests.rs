@@ -418,6 +418,34 @@ fn a_network_and_a_patch_change_all_pods() {
 }
 
 #[test]
+fn every_pod_has_the_secrets_for_its_images() {
+    let variant = Variant { policy_check: true, ..Variant::plain() };
+    let entered = path("in", "host@a", "pod@b", Via::Gateway("c".into()));
+    let paths = vec![
+        Path { variant: Some(variant), ..entered },
+        path("service", "pod@a", "pod@b", Via::NodePort("c".into())),
+    ];
+    let plan = plan(paths, vec![point("rr", "hopbench")]);
+    let references = |spec: &ClusterSpec| -> BTreeMap<String, Value> {
+        let objects = objects(spec, &plan, None);
+        let pods = objects.iter().filter(|object| object["kind"] == "Pod");
+        pods.map(|pod| {
+            let name = pod["metadata"]["name"].as_str().unwrap().to_owned();
+            (name, pod["spec"]["imagePullSecrets"].clone())
+        })
+        .collect()
+    };
+    let mut spec = spec();
+    let none = references(&spec);
+    assert!(none.len() > 4 && none.values().all(Value::is_null), "{none:?}");
+    spec.pull_secrets = vec!["registry".into(), "mirror".into()];
+    let expected = json!([{"name": "registry"}, {"name": "mirror"}]);
+    let expected: BTreeMap<String, Value> =
+        none.keys().map(|name| (name.clone(), expected.clone())).collect();
+    assert_eq!(references(&spec), expected);
+}
+
+#[test]
 fn a_sidecar_comes_with_all_its_parts() {
     let mut expected = frame("privileged", &["bridge-a", "bridge-b"]);
     let changes = [

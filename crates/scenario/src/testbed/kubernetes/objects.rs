@@ -70,7 +70,8 @@ fn wrong(object: &Value) -> Option<(String, &'static str)> {
         return Some((format!("a {kind} of {group}"), "objects that give nobody rights"));
     }
     if group.is_empty() && kind == "Secret" {
-        let expected = "no Secret: its value would stand in the results";
+        let expected = "no Secret: its value would stand in the results. Make it beforehand in a \
+                        namespace, and run with `--namespace`";
         return Some(("a Secret".to_owned(), expected));
     }
     if WORKLOADS.contains(&group) || group.is_empty() && kind == "Pod" {

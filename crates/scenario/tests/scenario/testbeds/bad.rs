@@ -8,8 +8,8 @@ fn clusters() {
     let rows = r#"
         nothing: 1
             x.yaml:4:5: testbed.kubernetes.nothing: found `nothing`, expected one of context, image,
-                pull-policy, nodes, networks, runtimes, servers, peers, patch, objects, mesh,
-                gateway, gateways, prometheus, network-policy, start-timeout, allow-commands
+                pull-policy, pull-secret, nodes, networks, runtimes, servers, peers, patch, objects,
+                mesh, gateway, gateways, prometheus, network-policy, start-timeout, allow-commands
         context: ''
             x.yaml:4:14: testbed.kubernetes.context: found ``, expected a context of the kubeconfig
         context: [a]
@@ -27,6 +27,22 @@ fn clusters() {
         pull-policy: IfNotPresnt
             x.yaml:4:18: testbed.kubernetes.pull-policy: found `IfNotPresnt`, expected one of
                 IfNotPresent, Always, Never; did you mean `IfNotPresent`?
+        pull-secret: Registry
+            x.yaml:4:18: testbed.kubernetes.pull-secret: found `Registry`, expected the name of a
+                Secret, or a list of such names
+        pull-secret: []
+            x.yaml:4:18: testbed.kubernetes.pull-secret: found an empty list, expected the name of a
+                Secret, or a list of such names
+        pull-secret: {name: registry}
+            x.yaml:4:18: testbed.kubernetes.pull-secret: found a mapping, expected the name of a
+                Secret, or a list of such names
+        pull-secret: [registry, registry]
+            --namespace: found none, expected the namespace that has the Secret `registry` of
+                `pull-secret`. Make it there (`kubectl create secret docker-registry registry
+                --namespace NAME ...`) and give `--namespace NAME`: a namespace that a run makes has
+                no such Secret
+            x.yaml:4:29: testbed.kubernetes.pull-secret: found `registry` a second time, expected
+                each name once
         nodes: 3
             x.yaml:4:12: testbed.kubernetes.nodes: found `3`, expected what nodes of the cluster are
                 to be, like {a: {name: worker-1}, b: {zone: z2}}; all others are any
@@ -154,7 +170,8 @@ fn clusters() {
                 rbac.authorization.k8s.io, expected objects that give nobody rights
         objects: [{apiVersion: v1, kind: Secret, metadata: {name: t}}]
             x.yaml:4:15: testbed.kubernetes.objects[0]: found a Secret, expected no Secret: its
-                value would stand in the results
+                value would stand in the results. Make it beforehand in a namespace, and run with
+                `--namespace`
         objects: [{apiVersion: batch/v1, kind: Job, metadata: {name: t}}]
             x.yaml:4:15: testbed.kubernetes.objects[0]: found a Job, expected objects that run no
                 pods; for servers there is `servers:`
