@@ -411,6 +411,23 @@ fn what_a_cluster_needs_before_a_run() {
     for part in ["kind: Role\n", "kind: CronJob\n", "schedule: \"0 3 * * *\"", "name: quickstart"] {
         assert!(cron.stdout.contains(part), "no {part}: {}", cron.story());
     }
+    assert!(cron.stderr.contains("nothing says which nodes a, b"), "{}", cron.story());
+    assert!(cron.stderr.contains("every node must have it"), "{}", cron.story());
+    let bed = dir.path().join("cluster.yaml");
+    let named = "nodes: {a: {name: n1}, b: {name: n2}, c: {name: n3}}";
+    let own = format!("kubernetes: {{image: 'registry.example/hopbench:1', {named}}}\n");
+    fs::write(&bed, own).expect("a file");
+    let bed = bed.to_str().expect("a path");
+    let by_file = ["kube", "manifests", "-n", "team", "--cron", "0 3 * * *", "--testbed", bed];
+    let by_file = ran(&[&by_file[..], &["quickstart"]].concat());
+    assert_eq!((by_file.code, by_file.stderr.as_str()), (Some(0), ""), "{}", by_file.story());
+    for part in [
+        "  testbed.yaml: |2\n    kubernetes: {image: ",
+        "image: \"registry.example/hopbench:1\"",
+        "--testbed, /scenario/testbed.yaml, --namespace, team]",
+    ] {
+        assert!(by_file.stdout.contains(part), "no {part}: {}", by_file.story());
+    }
     let odd = ran(&["kube", "manifests", "--cron", "daily", "quickstart"]);
     assert!(odd.code == Some(2) && odd.stderr.contains("five fields"), "{}", odd.story());
     let least = ran(&["kube", "manifests", "--least"]).stdout;

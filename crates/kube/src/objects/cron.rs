@@ -5,6 +5,7 @@ use std::fmt::Write;
 use hopbench_model::{ClusterSpec, Problem};
 
 use crate::api::manifests::Account;
+use crate::image::default_tag;
 use crate::image::layout::{ENTRYPOINT, USER};
 use crate::objects::pod;
 
@@ -15,7 +16,9 @@ pub struct Periodic<'a> {
     pub schedule: &'a str,
     /// The text of the scenario.
     pub scenario: &'a str,
-    /// The cluster as the scenario has it.
+    /// The text of the file that holds in place of the scenario's testbed.
+    pub testbed: Option<&'a str>,
+    /// The cluster as one of them has it.
     pub cluster: &'a ClusterSpec,
 }
 
@@ -25,20 +28,55 @@ impl Periodic<'_> {
         let known = |c: char| c.is_ascii_alphanumeric() || "*/,-?LW#".contains(c);
         let fields: Vec<&str> = self.schedule.split(' ').collect();
         let is_known = |field: &&str| !field.is_empty() && field.chars().all(known);
-        if fields.len() == 5 && fields.iter().all(is_known) {
-            return Vec::new();
+        let mut problems = Vec::new();
+        if fields.len() != 5 || !fields.iter().all(is_known) {
+            let expected = "five fields as cron has them, with a space between: `0 3 * * *` is 3 \
+                            o'clock every day";
+            problems.push(Problem::new("--cron", self.schedule, expected));
         }
-        let expected = "five fields as cron has them, with a space between: `0 3 * * *` is 3 \
-                        o'clock every day";
-        vec![Problem::new("--cron", self.schedule, expected)]
+        if let Some(context) = &self.cluster.context {
+            let expected = "none: the job has no kubeconfig, and measures the cluster that it runs \
+                            in; say it with `--context` where you run by hand";
+            problems.push(Problem::new("context", context, expected));
+        }
+        problems
+    }
+
+    /// What may keep runs of this account from what they need, a line each.
+    pub fn warnings(&self, account: &Account) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let unnamed: Vec<&str> = self
+            .cluster
+            .nodes
+            .iter()
+            .filter(|node| node.node.is_none())
+            .map(|node| node.name.as_str())
+            .collect();
+        if account.only_there && !unnamed.is_empty() {
+            warnings.push(format!(
+                "--cron: a Role may not list nodes, and nothing says which nodes {} are: name them \
+                 (`nodes: {{{}: {{name: NODE}}}}` under `kubernetes:`), or give the account `list \
+                 nodes`",
+                unnamed.join(", "),
+                unnamed[0]
+            ));
+        }
+        let usual = default_tag();
+        if self.cluster.image == usual {
+            warnings.push(format!(
+                "--cron: the job and its agents have the image {usual}, since no `image:` under \
+                 `kubernetes:` says another: every node must have it"
+            ));
+        }
+        warnings
     }
 }
 
-/// The ConfigMap with the scenario, the claim for a volume, and the CronJob. The account is that of
-/// the other manifests.
+/// The ConfigMap with the scenario and its testbed, the claim for a volume, and the CronJob. The
+/// account is that of the other manifests.
 pub fn cron(account: &Account, periodic: &Periodic<'_>) -> String {
     let Account { name, namespace, only_there, .. } = account;
-    let Periodic { schedule, scenario, cluster } = periodic;
+    let Periodic { schedule, scenario, testbed, cluster } = periodic;
     let image = quoted(&cluster.image);
     let policy = &cluster.pull_policy;
     let secrets = match cluster.pull_secrets.as_slice() {
@@ -46,6 +84,10 @@ pub fn cron(account: &Account, periodic: &Periodic<'_>) -> String {
         names => format!("          imagePullSecrets: {}\n", pod::named(names)),
     };
     let given = if *only_there { format!(", --namespace, {namespace}") } else { String::new() };
+    let (file, named) = match testbed {
+        Some(text) => (format!("  testbed.yaml: {}\n", block(text)), "/scenario/testbed.yaml"),
+        None => (String::new(), "kubernetes"),
+    };
     let mut yaml = format!(
         "---\n\
          apiVersion: v1\n\
@@ -53,6 +95,7 @@ pub fn cron(account: &Account, periodic: &Periodic<'_>) -> String {
          metadata: {{name: {name}-scenario, namespace: {namespace}}}\n\
          data:\n\
          \x20 scenario.yaml: {}\n\
+         {file}\
          ---\n\
          # Every run leaves a folder of results here.\n\
          apiVersion: v1\n\
@@ -87,7 +130,7 @@ pub fn cron(account: &Account, periodic: &Periodic<'_>) -> String {
          \x20           image: {image}\n\
          \x20           imagePullPolicy: {policy}\n\
          \x20           command: [{ENTRYPOINT}, run, /scenario/scenario.yaml, --testbed, \
-         kubernetes{given}]\n\
+         {named}{given}]\n\
          \x20           workingDir: /results\n\
          \x20           securityContext: {{allowPrivilegeEscalation: false, \
          readOnlyRootFilesystem: true, capabilities: {{drop: [ALL]}}}}\n\
@@ -132,7 +175,7 @@ mod tests {
         scenario: &'a str,
         cluster: &'a ClusterSpec,
     ) -> Periodic<'a> {
-        Periodic { schedule, scenario, cluster }
+        Periodic { schedule, scenario, testbed: None, cluster }
     }
 
     #[test]
@@ -160,6 +203,42 @@ mod tests {
         let volumes = pod.volumes.unwrap();
         let claimed = volumes.iter().find_map(|volume| volume.persistent_volume_claim.as_ref());
         assert_eq!(Some(&claimed.unwrap().claim_name), claim.metadata.name.as_ref());
+    }
+
+    #[test]
+    fn the_job_has_the_testbed_of_a_file() {
+        let (spec, testbed) = (spec(), "kubernetes:\n  image: registry.example/hopbench:1\n");
+        let job = Periodic { testbed: Some(testbed), ..periodic("0 3 * * *", "name: x", &spec) };
+        let yaml = cron(&Account::default(), &job);
+        let parts: Vec<&str> = yaml.split("---\n").skip(1).collect();
+        let config: ConfigMap = serde_saphyr::from_str(parts[0]).unwrap();
+        let data = config.data.unwrap();
+        assert_eq!(data["scenario.yaml"].trim(), "name: x");
+        assert_eq!(data["testbed.yaml"], testbed);
+        assert!(parts[2].contains("--testbed, /scenario/testbed.yaml]"), "{yaml}");
+    }
+
+    #[test]
+    fn what_the_job_would_lack_is_told() {
+        let account = Account { namespace: "team".into(), only_there: true, ..Account::default() };
+        let mut spec = spec();
+        spec.nodes[0].node = Some("worker-1".to_owned());
+        let told = |spec: &ClusterSpec, account: &Account| {
+            periodic("0 3 * * *", "name: x", spec).warnings(account).join("\n")
+        };
+        let nodes = told(&spec, &account);
+        let named = "nothing says which nodes b, c are: name them (`nodes: {b: {name: NODE}}`";
+        assert!(nodes.contains(named), "{nodes}");
+        assert!(!told(&spec, &Account::default()).contains("nodes"));
+        spec.image = "registry.example/hopbench:1".to_owned();
+        spec.nodes.truncate(1);
+        assert_eq!(told(&spec, &account), "");
+        spec.image = default_tag();
+        assert!(told(&spec, &account).contains("every node must have it"));
+        // A pod has no kubeconfig that could have contexts.
+        spec.context = Some("staging".to_owned());
+        let problems = periodic("0 3 * * *", "name: x", &spec).problems();
+        assert!(problems[0].to_string().starts_with("context: found `staging`"), "{problems:?}");
     }
 
     #[test]

@@ -82,14 +82,26 @@ impl ScenarioArguments {
     }
 }
 
-/// A scenario that nothing is said of beside it: its text, and the plan of it.
-pub(in crate::cmd) fn alone(
-    name: &str,
-    testbed: &TestbedArguments,
-) -> Result<(String, Plan), Fault> {
-    let (text, asked) = (text(name)?, testbed.over(Overrides::default())?);
-    let read = read(name, &text, &vocabularies(), &asked).map_err(|problems| told(&problems))?;
-    Ok((text, read.plan))
+/// A scenario of which the command line says nothing but its testbed.
+#[derive(Debug)]
+pub(in crate::cmd) struct Alone {
+    pub(in crate::cmd) text: String,
+    /// The text of the file that holds in place of its testbed; absent: none was named.
+    pub(in crate::cmd) testbed: Option<String>,
+    pub(in crate::cmd) plan: Plan,
+}
+
+impl Alone {
+    /// Reads a file, or a built-in scenario by its name.
+    pub(in crate::cmd) fn read(name: &str, testbed: &TestbedArguments) -> Result<Self, Fault> {
+        let (text, asked) = (text(name)?, testbed.over(Overrides::default())?);
+        let read = read(name, &text, &vocabularies(), &asked).map_err(|problems| told(&problems))?;
+        let testbed = match asked.testbed {
+            Some(TestbedChoice::File { text, .. }) => Some(text),
+            _ => None,
+        };
+        Ok(Self { text, testbed, plan: read.plan })
+    }
 }
 
 /// The text of a file, or of a built-in scenario by its name.

@@ -36,9 +36,10 @@ impl TestbedArguments {
         Self { testbed: Some("lab".to_owned()), ..Self::default() }
     }
 
-    /// `--testbed kubernetes`, with this `--namespace`.
-    pub(in crate::cmd) fn kubernetes(namespace: Option<String>) -> Self {
-        Self { testbed: Some("kubernetes".to_owned()), namespace, ..Self::default() }
+    /// This `--testbed`, or `kubernetes`, and this `--namespace`.
+    pub(in crate::cmd) fn cluster_of(testbed: Option<String>, namespace: Option<String>) -> Self {
+        let testbed = testbed.unwrap_or_else(|| "kubernetes".to_owned());
+        Self { testbed: Some(testbed), namespace, ..Self::default() }
     }
 
     /// The flags for a command that takes no scenario.

@@ -5,9 +5,9 @@ use hopbench_kube::cron::{Periodic, cron};
 use hopbench_kube::manifests::{Account, manifests};
 use hopbench_model::{Fault, TestbedSpec};
 
-use crate::cmd::arguments::{TestbedArguments, alone};
+use crate::cmd::arguments::{Alone, TestbedArguments};
 use crate::cmd::subcommand::Subcommand;
-use crate::output::print;
+use crate::output::{print, tell};
 
 pub(super) struct Manifests;
 
@@ -35,6 +35,10 @@ struct Flags {
     /// Adds a CronJob that runs the SCENARIO at these times, with results on a volume
     #[arg(long, value_name = "TIMES", requires = "scenario")]
     cron: Option<String>,
+    /// With --cron: a YAML file with what would be under `testbed:`, in place of that of the
+    /// scenario [default: the scenario's `kubernetes:` block]
+    #[arg(long, value_name = "FILE", requires = "cron")]
+    testbed: Option<String>,
     /// YAML file, or the name of a built-in scenario
     #[arg(value_name = "SCENARIO", requires = "cron")]
     scenario: Option<String>,
@@ -51,15 +55,16 @@ impl Subcommand for Manifests {
             .after_help(
                 "hopbench kube manifests | kubectl apply -f -\n\
                  hopbench kube manifests --namespace team | kubectl apply -f -\n\
-                 hopbench kube manifests --cron '0 3 * * *' mine.yaml | kubectl apply -f -",
+                 hopbench kube manifests --cron '0 3 * * *' mine.yaml --testbed cluster.yaml | \
+                 kubectl apply -f -",
             )
     }
 
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
-        let Flags { name, namespace, account_namespace, least, cron: times, scenario } =
+        let Flags { name, namespace, account_namespace, least, cron: times, testbed, scenario } =
             Flags::from_arg_matches(matches).map_err(Fault::input)?;
         let only_there = namespace.is_some();
-        let testbed = TestbedArguments::kubernetes(namespace.clone());
+        let testbed = TestbedArguments::cluster_of(testbed, namespace.clone());
         let namespace = namespace.unwrap_or(account_namespace);
         let account = Account { name, namespace, only_there, least };
         let problems = account.problems();
@@ -69,15 +74,19 @@ impl Subcommand for Manifests {
         let (Some(times), Some(scenario)) = (times, scenario) else {
             return print(manifests(&account));
         };
-        let (text, plan) = alone(&scenario, &testbed)?;
+        let Alone { text, testbed, plan } = Alone::read(&scenario, &testbed)?;
         let TestbedSpec::Kubernetes(cluster) = &plan.testbed else {
-            return Err(Fault::input("SCENARIO: expected one that runs on the testbed kubernetes"));
+            let found = plan.testbed.name();
+            let expected = "kubernetes, or a file with a `kubernetes:` block";
+            return Err(Fault::input(format!("--testbed: found {found}, expected {expected}")));
         };
-        let periodic = Periodic { schedule: &times, scenario: &text, cluster };
+        let testbed = testbed.as_deref();
+        let periodic = Periodic { schedule: &times, scenario: &text, testbed, cluster };
         let problems = periodic.problems();
         if !problems.is_empty() {
             return Err(Fault::from_problems(&problems));
         }
+        periodic.warnings(&account).iter().for_each(tell);
         print(manifests(&account) + &cron(&account, &periodic))
     }
 }
