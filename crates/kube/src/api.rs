@@ -9,6 +9,6 @@ pub(crate) mod http;
 pub mod labels;
 pub mod manifests;
 pub mod names;
-mod proxy;
+pub(crate) mod proxy;
 pub(crate) mod rights;
 pub(crate) mod stoppable_wait;

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "all of this is test")]
 
 use std::io::Write;
+use std::process::Command;
 
 use ring::digest::{SHA256, digest};
 use serde_json::Value;
@@ -98,6 +99,8 @@ fn what_cannot_be_pushed_says_why() {
     let none = tempfile::tempdir().unwrap();
     for (config, args, says) in [
         (none.path(), vec!["--push", "No Name"], "--push: found `No Name`"),
+        (none.path(), vec!["--push", "hopbench:0.1.0"], "expected REGISTRY/NAME:TAG"),
+        (none.path(), vec!["--push", "me/hopbench:0.1.0"], "expected REGISTRY/NAME:TAG"),
         (none.path(), vec!["--push", "127.0.0.1:1/x:1"], "cannot push to 127.0.0.1:1: "),
         (folder.path(), vec!["--push", "127.0.0.1:1/x:1"], "they are an identity token"),
         (broken.path(), vec!["--push", "127.0.0.1:1/x:1"], "config.json cannot be used: "),
@@ -109,4 +112,29 @@ fn what_cannot_be_pushed_says_why() {
         let said = String::from_utf8_lossy(&done.stderr).into_owned();
         assert!(!done.status.success() && said.contains(says), "{args:?}: {said}");
     }
+}
+
+#[test]
+fn a_proxy_on_the_way_to_a_registry_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = |environment: &[(&str, &str)]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hopbench"));
+        command.args(["kube", "image", "--push", "registry.invalid/hopbench:1"]);
+        command.env("DOCKER_CONFIG", folder.path());
+        for name in ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY"] {
+            command.env_remove(name).env_remove(name.to_lowercase());
+        }
+        let done = command.envs(environment.iter().copied()).output().unwrap();
+        assert!(!done.status.success(), "{environment:?}");
+        String::from_utf8_lossy(&done.stderr).into_owned()
+    };
+    let proxy = "http://someone:hush@127.0.0.1:1";
+    for name in ["HTTPS_PROXY", "https_proxy", "ALL_PROXY"] {
+        let by_proxy = said(&[(name, proxy)]);
+        assert!(by_proxy.contains("cannot push to registry.invalid: "), "{name}: {by_proxy}");
+        assert!(by_proxy.contains("by the proxy http://127.0.0.1:1 (of "), "{name}: {by_proxy}");
+        assert!(!by_proxy.contains("hush"), "{name}: {by_proxy}");
+    }
+    let around = said(&[("HTTPS_PROXY", proxy), ("NO_PROXY", "registry.invalid")]);
+    assert!(!around.contains("by the proxy"), "{around}");
 }

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use hopbench_model::printable::line;
 use hopbench_model::{ClusterSpec, Fault, with_causes};
-use http::Uri;
 use kube::client::AuthError;
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
@@ -72,7 +71,7 @@ impl Access {
         let mut config = runtime.block_on(config(kubeconfig, context))?;
         config.connect_timeout = Some(CONNECT);
         let server = config.cluster_url.to_string();
-        let proxy = config.proxy_url.as_ref().map(named);
+        let proxy = config.proxy_url.as_ref().map(proxy::named);
         let client = {
             let _inside = runtime.enter();
             Client::try_from(config).map_err(|e| {
@@ -159,12 +158,6 @@ async fn config(file: Option<&Path>, context: Option<&str>) -> Result<Config, Fa
     Ok(made)
 }
 
-/// A proxy without the credentials that its URL may have.
-fn named(url: &Uri) -> String {
-    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
-    format!("{}://{}{port}", url.scheme_str().unwrap_or("http"), url.host().unwrap_or_default())
-}
-
 fn is_absent(error: &KubeconfigError) -> bool {
     match error {
         KubeconfigError::FindPath => true,
@@ -231,10 +224,7 @@ fn advice(error: &kube::Error, access: &Access) -> String {
         kube::Error::Service(_) | kube::Error::HyperError(_) => {
             let server = &access.server;
             let way = match &access.proxy {
-                Some(proxy) => format!(
-                    " by the proxy {proxy} (of `proxy-url` in the kubeconfig, HTTPS_PROXY; \
-                     NO_PROXY leaves it out)"
-                ),
+                Some(proxy) => proxy::way(proxy, "`proxy-url` in the kubeconfig, HTTPS_PROXY"),
                 None => String::new(),
             };
             format!(

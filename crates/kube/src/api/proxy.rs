@@ -1,9 +1,44 @@
-//! The proxy on the way to an API server: that of the kubeconfig, or of the environment.
+//! The proxy on the way to an API server: that of the kubeconfig, or of the environment. That on
+//! the way to a registry, and the words for both.
 
 use hopbench_model::Fault;
 use http::Uri;
 use hyper_util::client::proxy::matcher::Matcher;
 use kube::config::Kubeconfig;
+
+/// The variable with the proxy for servers with TLS.
+pub(crate) const HTTPS_PROXY: [&str; 2] = ["HTTPS_PROXY", "https_proxy"];
+/// The variable with the servers that need no proxy.
+pub(crate) const NO_PROXY: [&str; 2] = ["NO_PROXY", "no_proxy"];
+
+/// The value of the first of these variables that has one.
+pub(crate) fn variable(names: [&str; 2]) -> Option<String> {
+    let values = names.iter().filter_map(|name| std::env::var(name).ok());
+    values.into_iter().find(|value| !value.is_empty())
+}
+
+/// A proxy without the credentials that its URL may have.
+pub(crate) fn named(url: &Uri) -> String {
+    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+    format!("{}://{}{port}", url.scheme_str().unwrap_or("http"), url.host().unwrap_or_default())
+}
+
+/// The words for a way that leads by a proxy; `of` says where it is named.
+pub(crate) fn way(proxy: &str, of: &str) -> String {
+    format!(" by the proxy {proxy} (of {of}; NO_PROXY leaves it out)")
+}
+
+/// The proxy for a registry, without credentials. The client of registries is given `HTTPS_PROXY`.
+/// Without that it looks at `HTTP_PROXY` and `ALL_PROXY` itself.
+pub(crate) fn of_registry(server: &Uri) -> Option<String> {
+    let matcher = match variable(HTTPS_PROXY) {
+        Some(proxy) => {
+            Matcher::builder().https(proxy).no(variable(NO_PROXY).unwrap_or_default()).build()
+        }
+        None => Matcher::from_env(),
+    };
+    matcher.intercept(server).map(|found| named(found.uri()))
+}
 
 /// The proxy for a server. As kubectl takes it: `proxy-url` of the context's cluster; else
 /// `HTTPS_PROXY`, unless `NO_PROXY` names the server.
@@ -15,13 +50,9 @@ pub(super) fn of(
     if let Some(text) = of_file(kubeconfig, context) {
         return parsed("proxy-url of the kubeconfig", &text).map(Some);
     }
-    let of_environment = |names: [&str; 2]| {
-        let values = names.iter().filter_map(|name| std::env::var(name).ok());
-        values.into_iter().find(|value| !value.is_empty())
-    };
-    let Some(text) = of_environment(["HTTPS_PROXY", "https_proxy"]) else { return Ok(None) };
+    let Some(text) = variable(HTTPS_PROXY) else { return Ok(None) };
     let proxy = parsed("HTTPS_PROXY", &text)?;
-    let around = of_environment(["NO_PROXY", "no_proxy"]).unwrap_or_default();
+    let around = variable(NO_PROXY).unwrap_or_default();
     // Which proxy it is has no part in it: the question is which servers have none.
     let matcher = Matcher::builder().all("http://127.0.0.1:1").no(around).build();
     Ok(matcher.intercept(server).map(|_| proxy))

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use docker_credential::{CredentialRetrievalError, DockerCredential};
 use hopbench_model::{Fault, with_causes};
-use http::HeaderValue;
+use http::{HeaderValue, Uri};
 use oci_client::client::{Client, ClientConfig, ClientProtocol};
 use oci_client::errors::{OciDistributionError, OciErrorCode};
 use oci_client::secrets::RegistryAuth;
@@ -15,6 +15,7 @@ use oci_client::{Reference as Target, RegistryOperation};
 use super::blob::Blob;
 use super::program_image::ProgramImage;
 use super::reference::Reference;
+use crate::api::proxy;
 
 /// Pushes the blobs of each image, then what points to them under the name.
 pub(super) async fn push(
@@ -27,8 +28,10 @@ pub(super) async fn push(
         .full()
         .parse()
         .map_err(|e| Fault::input(format!("{} is no name in a registry: {e}", reference.full())))?;
-    let failed = |e: OciDistributionError| refused(&target, &e);
-    let client = client(&target, plain_http).map_err(failed)?;
+    let is_plain = plain_http || is_of_this_machine(target.registry());
+    let client = client(is_plain).map_err(|e| refused(&target, None, &e))?;
+    let proxy = proxy_to(&target, is_plain);
+    let failed = |e: OciDistributionError| refused(&target, proxy.as_deref(), &e);
     let auth = credentials(&target)?;
     client.auth(&target, &auth, RegistryOperation::Push).await.map_err(failed)?;
     for image in images {
@@ -58,24 +61,25 @@ pub(super) async fn push(
     Ok(())
 }
 
-fn client(target: &Target, plain_http: bool) -> Result<Client, OciDistributionError> {
+fn client(is_plain: bool) -> Result<Client, OciDistributionError> {
     // Another part of the program may have said so before.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let protocol = if plain_http || is_of_this_machine(target.registry()) {
-        ClientProtocol::Http
-    } else {
-        ClientProtocol::Https
-    };
-    let of = |names: [&str; 2]| names.iter().find_map(|name| std::env::var(name).ok());
     Client::try_from(ClientConfig {
-        protocol,
+        protocol: if is_plain { ClientProtocol::Http } else { ClientProtocol::Https },
         // Some registries do not take a blob in pieces.
         use_monolithic_push: true,
-        https_proxy: of(["HTTPS_PROXY", "https_proxy"]),
-        no_proxy: of(["NO_PROXY", "no_proxy"]),
+        https_proxy: proxy::variable(proxy::HTTPS_PROXY),
+        no_proxy: proxy::variable(proxy::NO_PROXY),
         user_agent: concat!("hopbench/", env!("CARGO_PKG_VERSION")),
         ..ClientConfig::default()
     })
+}
+
+/// The proxy on the way to a registry, without credentials.
+fn proxy_to(target: &Target, is_plain: bool) -> Option<String> {
+    let scheme = if is_plain { "http" } else { "https" };
+    let server: Uri = format!("{scheme}://{}/", target.resolve_registry()).parse().ok()?;
+    proxy::of_registry(&server)
 }
 
 /// Registries of the same machine have no certificates, as container tools take it, too.
@@ -121,7 +125,7 @@ fn credentials(target: &Target) -> Result<RegistryAuth, Fault> {
 }
 
 /// The fault of a registry, or of the way to it.
-fn refused(target: &Target, error: &OciDistributionError) -> Fault {
+fn refused(target: &Target, proxy: Option<&str>, error: &OciDistributionError) -> Fault {
     let registry = target.registry();
     let is_forbidden = match error {
         OciDistributionError::UnauthorizedError { .. }
@@ -133,10 +137,17 @@ fn refused(target: &Target, error: &OciDistributionError) -> Fault {
             .any(|one| matches!(one.code, OciErrorCode::Unauthorized | OciErrorCode::Denied)),
         _ => false,
     };
+    let advice = match (error, proxy) {
+        (OciDistributionError::RequestError(_), Some(proxy)) => {
+            let way = proxy::way(proxy, "HTTPS_PROXY, HTTP_PROXY or ALL_PROXY");
+            format!("; is {registry} reached from here{way}?")
+        }
+        _ => String::new(),
+    };
     Fault::environment(if is_forbidden {
         let image = target.repository();
         format!("{registry} does not let this user push {image}: try `docker login {registry}`")
     } else {
-        format!("cannot push to {registry}: {}", with_causes(error))
+        format!("cannot push to {registry}: {}{advice}", with_causes(error))
     })
 }

@@ -43,6 +43,11 @@ impl Reference {
         if is_host(host) { self.short() } else { format!("docker.io/{}", self.short()) }
     }
 
+    /// Whether it names its registry.
+    pub fn has_registry(&self) -> bool {
+        self.name.split_once('/').is_some_and(|(host, _)| is_host(host))
+    }
+
     /// The tag alone.
     pub fn tag(&self) -> &str {
         &self.tag
@@ -103,6 +108,7 @@ mod tests {
                 (short, full),
                 "{text}"
             );
+            assert_eq!(reference.has_registry(), short == full, "{text}");
         }
     }
 

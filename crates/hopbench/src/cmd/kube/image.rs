@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hopbench_kube::image::{Image, Reference, default_tag};
-use hopbench_model::Fault;
+use hopbench_model::{Fault, Problem};
 use hopbench_report::number::bytes;
 
 use crate::cmd::subcommand::Subcommand;
@@ -54,6 +54,12 @@ impl Subcommand for ImageCommand {
             None => ("--tag", &flags.tag),
         };
         let reference = Reference::parse(option, name)?;
+        if flags.push.is_some() && !reference.has_registry() {
+            // Without one it would go to a public registry.
+            let expected = "REGISTRY/NAME:TAG, like `registry.example:5000/tools/hopbench:dev`: \
+                            an image goes only to a registry that is named";
+            return Err(Fault::from_problems(&[Problem::new(option, name, expected)]));
+        }
         let image = Image::of_running(&flags.program)?;
         let machines = image.architectures().join(", ");
         let said = format!("{} for {machines}, {}", reference.short(), image.digest());
