@@ -13,7 +13,7 @@ pub struct Need {
     pub what: String,
     /// The reason why it is needed, and how that was found out.
     pub why: String,
-    /// The remedy.
+    /// The remedy; empty: the reason says all.
     pub remedy: String,
 }
 
@@ -30,6 +30,11 @@ impl Need {
             remedy: remedy.to_owned(),
         }
     }
+
+    /// The remedy behind a semicolon; nothing where the reason says all.
+    pub fn advice(&self) -> String {
+        if self.remedy.is_empty() { String::new() } else { format!("; {}", self.remedy) }
+    }
 }
 
 /// `runsc is missing: it is not in PATH; install gVisor`.
@@ -37,6 +42,20 @@ impl fmt::Display for Need {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // What no installation brings is not missing.
         let is_missing = if self.what == Self::IMPOSSIBLE { "" } else { " is missing" };
-        write!(f, "{}{is_missing}: {}; {}", self.what, self.why, self.remedy)
+        write!(f, "{}{is_missing}: {}{}", self.what, self.why, self.advice())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_need_without_a_remedy_ends_with_its_reason() {
+        let told = |remedy: &str| {
+            Need::new(None, "runsc", "it is not in PATH".to_owned(), remedy).to_string()
+        };
+        assert_eq!(told("install gVisor"), "runsc is missing: it is not in PATH; install gVisor");
+        assert_eq!(told(""), "runsc is missing: it is not in PATH");
     }
 }

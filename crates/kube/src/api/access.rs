@@ -119,12 +119,13 @@ async fn config(file: Option<&Path>, context: Option<&str>) -> Result<Config, Fa
             if context.is_none() && is_usual && is_absent(&error) {
                 return Config::incluster().map_err(|in_cluster| {
                     Fault::environment(format!(
-                        "found no cluster: {error}; nor is this a pod ({in_cluster}). Set \
-                         KUBECONFIG, or make ~/.kube/config as for kubectl"
+                        "found no cluster: {}; nor is this a pod ({in_cluster}). Set KUBECONFIG, \
+                         or make ~/.kube/config as for kubectl",
+                        unusable(&error)
                     ))
                 });
             }
-            return Err(Fault::environment(format!("the kubeconfig cannot be used: {error}")));
+            return Err(Fault::environment(unusable(&error)));
         }
     };
     let contexts: Vec<String> =
@@ -151,11 +152,20 @@ async fn config(file: Option<&Path>, context: Option<&str>) -> Result<Config, Fa
     let options =
         KubeConfigOptions { context: context.map(str::to_owned), ..KubeConfigOptions::default() };
     let made = Config::from_custom_kubeconfig(kubeconfig.clone(), &options).await;
-    let mut made =
-        made.map_err(|e| Fault::environment(format!("the kubeconfig cannot be used: {e}")))?;
+    let mut made = made.map_err(|e| Fault::environment(unusable(&e)))?;
     // The library asks whether `NO_PROXY` names the proxy, and not the server.
     made.proxy_url = proxy::of(&kubeconfig, context, &made.cluster_url)?;
     Ok(made)
+}
+
+/// What is wrong with a kubeconfig. The library writes its path in two kinds of quotes.
+fn unusable(error: &KubeconfigError) -> String {
+    match error {
+        KubeconfigError::ReadConfig(why, file) => {
+            format!("the kubeconfig {} cannot be read: {why}", file.display())
+        }
+        other => format!("the kubeconfig cannot be used: {other}"),
+    }
 }
 
 fn is_absent(error: &KubeconfigError) -> bool {

@@ -40,14 +40,20 @@ impl Testbed for Cluster {
     fn missing(&mut self, plan: &Plan) -> Vec<Need> {
         let whole =
             |what: &str, why: String, remedy: &str| vec![Need::new(None, what, why, remedy)];
+        // What is wrong wherever the cluster is needs no cluster to be told.
+        let spec = self.spec.clone();
+        let without = |fault: Fault, remedy: &str| {
+            let mut needs = whole("a cluster", fault.text, remedy);
+            needs.extend(needs::without_cluster(&spec, plan));
+            needs
+        };
+        if let Err(fault) = self.access() {
+            return without(fault, "name one as for kubectl (KUBECONFIG, `context:`)");
+        }
         let (placement, discovery, assigned) = match self.discover(plan) {
             Ok(found) => found,
-            Err(fault) => {
-                let remedy = "name one as for kubectl (KUBECONFIG, `context:`)";
-                let mut needs = whole("a cluster", fault.text, remedy);
-                needs.extend(needs::without_cluster(&self.spec, plan));
-                return needs;
-            }
+            // It says itself what may be wrong with a cluster that is named.
+            Err(fault) => return without(fault, ""),
         };
         let mut needs = needs::missing(&self.spec, &placement, &discovery, &assigned);
         let given = self.spec.namespace.clone();

@@ -52,7 +52,7 @@ impl Outlook {
         table(&mut out, &["search", "for", "on"], searches::rows(plan));
         let needs = self.needs.iter().map(|need| {
             let who = need.path.clone().unwrap_or_else(|| "everything".to_owned());
-            (format!("{}: {}; {}", need.what, need.why, need.remedy), who)
+            (format!("{}: {}{}", need.what, need.why, need.advice()), who)
         });
         let cells = self
             .unsupported
