@@ -538,3 +538,20 @@ fn scenarios_are_listed() {
     assert_eq!(names, SHIPPED);
     assert!(list.lines().all(|line| line.ends_with('?') && line.len() <= 80), "{list}");
 }
+
+#[test]
+fn the_file_of_a_scenario_is_printed() {
+    for name in SHIPPED {
+        let file = format!("{}/../../scenarios/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+        let printed = ran(&["list", "scenarios", name]);
+        assert_eq!(printed.stdout, fs::read_to_string(file).expect("the file"));
+    }
+    for (arguments, part) in [
+        (["list", "scenarios", "quickstrat"], "quickstart"),
+        (["list", "engines", "quickstart"], "`hopbench list scenarios quickstart`"),
+    ] {
+        let wrong = run(&mut program(&arguments));
+        assert_eq!((wrong.code, wrong.stdout.as_str()), (Some(2), ""), "{}", wrong.story());
+        assert!(wrong.stderr.contains(part), "{}", wrong.story());
+    }
+}

@@ -9,10 +9,10 @@ use hopbench_model::{Fault, MeshMode, MeshProvider, Variant};
 use hopbench_report::FORMATS;
 use hopbench_report::campaign::SUMMARY_FORMATS;
 use hopbench_report::export::TRIAL_FORMATS;
-use hopbench_scenario::{SHIPPED, VIAS};
+use hopbench_scenario::{SHIPPED, VIAS, shipped};
 
 use crate::cmd::subcommand::Subcommand;
-use crate::output::say;
+use crate::output::{print, say};
 use crate::testbeds::{TESTBEDS, vocabulary};
 
 pub(in crate::cmd) struct List;
@@ -20,10 +20,13 @@ pub(in crate::cmd) struct List;
 /// Names with a line about each.
 type Rows = Vec<(String, String)>;
 
+/// The kind whose entries are files that can be printed.
+const SCENARIOS: &str = "scenarios";
+
 /// Of what there are lists, in the order in which they are printed.
 #[rustfmt::skip]
 const KINDS: &[&str] = &[
-    "workloads", "scenarios", "testbeds", "networks", "runtimes", "servers", "peers", "vias",
+    "workloads", SCENARIOS, "testbeds", "networks", "runtimes", "servers", "peers", "vias",
     "engines", "mesh", "providers", "variants", "meters", "formats", "reports",
 ];
 
@@ -34,18 +37,35 @@ impl Subcommand for List {
             .value_name("NAME")
             .value_parser(PossibleValuesParser::new(TESTBEDS.iter().map(|(name, _)| *name)))
             .help("Networks, runtimes and servers of this testbed only");
+        let scenario = Arg::new("scenario")
+            .value_name("SCENARIO")
+            .value_parser(PossibleValuesParser::new(SHIPPED.iter().map(|scenario| scenario.name)))
+            .hide_possible_values(true)
+            .conflicts_with("testbed")
+            .help("With `scenarios`: prints the file of this one, to change it");
         Command::new("list")
             .about(
                 "Lists workloads, scenarios, testbeds with their words, engines, mesh modes, \
                  variants, meters and formats",
             )
             .arg(Arg::new("kind").value_parser(PossibleValuesParser::new(KINDS)).help("Only these"))
+            .arg(scenario)
             .arg(testbed)
     }
 
     fn run(&self, matches: &ArgMatches) -> Result<(), Fault> {
         let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
         let (only, testbed) = (text("kind"), text("testbed"));
+        if let Some(scenario) = text("scenario").and_then(shipped) {
+            let name = scenario.name;
+            return match only {
+                Some(SCENARIOS) => print(scenario.text),
+                _ => Err(Fault::input(format!(
+                    "SCENARIO: found `{name}`, expected it only as in `hopbench list {SCENARIOS} \
+                     {name}`"
+                ))),
+            };
+        }
         let lists: Vec<(String, Rows)> = KINDS
             .iter()
             .filter(|kind| only.is_none_or(|only| only == **kind))
@@ -71,7 +91,7 @@ impl Subcommand for List {
 fn of_kind(kind: &str, testbed: Option<&str>) -> Vec<(String, Rows)> {
     let rows = match kind {
         "workloads" => rows(WORKLOADS.iter().map(|w| (w.name(), w.summary()))),
-        "scenarios" => rows(SHIPPED.iter().map(|s| (s.name, s.summary()))),
+        SCENARIOS => rows(SHIPPED.iter().map(|s| (s.name, s.summary()))),
         "testbeds" => rows(TESTBEDS.iter().copied()),
         "vias" => rows(VIAS.iter().copied()),
         "engines" => rows(ENGINES.iter().map(|(kind, summary)| (kind.name(), *summary))),
