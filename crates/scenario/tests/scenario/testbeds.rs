@@ -313,12 +313,8 @@ fn secrets_for_images_need_a_namespace_that_is_given() {
     assert!(given("").pull_secrets.is_empty());
     let block = "pull-secret: [registry, mirror]";
     let told = problems(&text(block), &testbed("kubernetes"));
-    assert!(
-        told.starts_with("--namespace: found none, expected the namespace that has the Secret \
-                          `registry`")
-            && told.contains("give `--namespace NAME`"),
-        "{told}"
-    );
+    let start = "--namespace: found none, expected the namespace that has the Secret `registry` of";
+    assert!(told.starts_with(start) && told.contains("give `--namespace NAME`"), "{told}");
     let file = testbed_file(&format!("kubernetes: {{{block}}}"));
     assert_eq!(problems(&text(""), &file), told);
     let alone = read_testbed(&file.testbed.expect("a file"), &ClusterOverrides::default());
