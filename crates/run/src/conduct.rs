@@ -66,6 +66,9 @@ pub struct TrialResult {
     /// By how much at most the agents' clocks were taken wrongly, ns: half of the slowest round
     /// trip in which they were compared; 0 where all ends read this process' clock.
     pub clock_error_ns: Nanos,
+    /// How late the order to start came to the clients, and to the servers, ns: the latest of those
+    /// that are reached across a network.
+    pub orders_late_ns: [Nanos; 2],
     /// Wall-clock time of the window's start, since 1970 UTC.
     pub started: std::time::Duration,
     /// What each proxy had spent at the edges of the window, in the order of [`Watch::proxies`];
@@ -148,9 +151,13 @@ pub fn conduct(
     let started =
         clock::wall() + std::time::Duration::from_nanos(window_start.saturating_sub(clock::now()));
     let (mut endings, mut seen) = trial.follow(&timing, window_start, proxies, watcher)?;
-    for (agent, (_, ending)) in ends.clients.iter_mut().chain(&mut ends.servers).zip(&endings) {
+    let mut orders_late_ns = [0; 2];
+    for (agent, (role, ending)) in ends.clients.iter_mut().chain(&mut ends.servers).zip(&endings) {
         let report = ending.report.as_ref().filter(|report| report.window_ns > 0);
-        report.into_iter().for_each(|report| agent.learn(head_start, report.order_late_ns));
+        let Some(report) = report.filter(|_| agent.is_remote()) else { continue };
+        agent.learn(head_start, report.order_late_ns);
+        let latest = &mut orders_late_ns[usize::from(*role == Role::Server)];
+        *latest = report.order_late_ns.max(*latest);
     }
     let seen_beside = beside::take(watch, &mut endings, &mut seen.proxies, timing.window_ns);
     let (mut onlookers, mut failed_onlookers) = (BTreeMap::new(), BTreeMap::new());
@@ -183,6 +190,7 @@ pub fn conduct(
         onlookers,
         failed_onlookers,
         seen_beside,
+        orders_late_ns,
         clock_error_ns,
         started,
         stood,
@@ -332,6 +340,7 @@ fn outcome(
         started: std::time::Duration::ZERO,
         proxies: seen.proxies,
         seen_beside: Vec::new(),
+        orders_late_ns: [0; 2],
         failed_onlookers: BTreeMap::new(),
         conductor_cpu_ns: seen.conductor_cpu_ns,
     })

@@ -49,6 +49,7 @@ fn outcome(client: EndReport, clients: Vec<EndReport>, servers: Vec<EndReport>) 
         one_machine: true,
         server_unseen: None,
         seen_beside: Vec::new(),
+        orders_late_ns: [0; 2],
         failed_onlookers: BTreeMap::new(),
         programs_apart: false,
         clock_error_ns: 0,

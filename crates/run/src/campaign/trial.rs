@@ -476,8 +476,8 @@ fn reports(agents: &[AgentId], reports: &[Option<EndReport>]) -> Vec<(AgentId, E
 /// What to say of load that began inside the window, because the order to start came late to a
 /// sender: it is less than the window's.
 fn began_inside(outcome: &TrialResult, job: &Job) -> Option<String> {
-    let senders = if generator(job) == CLIENT { &outcome.clients } else { &outcome.servers };
-    let late_ns = senders.iter().flatten().map(|sender| sender.order_late_ns).max()?;
+    let [clients_ns, servers_ns] = outcome.orders_late_ns;
+    let late_ns = if generator(job) == CLIENT { clients_ns } else { servers_ns };
     began_late(late_ns, outcome.warmup_ns, job.timing.window_ns)
 }
 

@@ -211,12 +211,10 @@ impl AgentConnection {
         if self.shares_ours { 0 } else { self.round_trip_ns / 2 }
     }
 
-    /// Learns from how late an order with this head start came, ns: the next one over a network
+    /// Learns from how late an order with this head start came over a network, ns: the next one
     /// comes a little closer to the start, or much earlier if this one was late.
     pub(crate) fn learn(&mut self, used_ns: Nanos, late_ns: Nanos) {
-        if self.is_remote() {
-            self.head_start_ns = next_head_start(self.head_start_ns, used_ns, late_ns);
-        }
+        self.head_start_ns = next_head_start(self.head_start_ns, used_ns, late_ns);
     }
 
     /// Whether the session crosses a network, which can lose the agent without a word; the agent

@@ -95,7 +95,8 @@ impl Alone {
     /// Reads a file, or a built-in scenario by its name.
     pub(in crate::cmd) fn read(name: &str, testbed: &TestbedArguments) -> Result<Self, Fault> {
         let (text, asked) = (text(name)?, testbed.over(Overrides::default())?);
-        let read = read(name, &text, &vocabularies(), &asked).map_err(|problems| told(&problems))?;
+        let read =
+            read(name, &text, &vocabularies(), &asked).map_err(|problems| told(&problems))?;
         let testbed = match asked.testbed {
             Some(TestbedChoice::File { text, .. }) => Some(text),
             _ => None,
