@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use hopbench_meter::delta;
 use hopbench_model::EndReport;
 
+use super::end::spent_seconds;
 use crate::limited::WorkingProcess;
 
 /// Whether a figure is of one process of several.

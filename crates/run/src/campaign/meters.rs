@@ -301,7 +301,6 @@ fn wait(
 
 #[cfg(test)]
 mod tests {
-    use hopbench_model::Reading;
     use hopbench_testbed::{Beside, Proxy};
 
     use super::*;
@@ -413,9 +412,18 @@ mod tests {
         let mut trial = |is_seen: bool, now: Nanos| {
             let mut route = route();
             meters.leave_out_blind(&mut route, now);
-            let edge = || Ok(Edges { start: Reading::new(), end: Reading::new(), seconds: 1.0 });
-            let seen = if is_seen { edge() } else { Err("nothing".to_owned()) };
-            meters.note(&route, &[seen], |_| is_seen, now);
+            // Where its agent was left out, it still looks at its node.
+            let is_left_out = route.proxies[0].beside.is_none();
+            assert_eq!(route.node_onlookers.len(), usize::from(is_left_out));
+            assert_eq!(route.onlookers(), [AgentId("gate".to_owned())]);
+            meters.note(&route, &[Some(is_seen)], |_| is_seen, now);
+            // An agent that said nothing is not blind.
+            meters.note(
+                &Route { programs_beside: Vec::new(), ..route.clone() },
+                &[None],
+                |_| false,
+                now,
+            );
             waited_for(&route, true).len()
         };
         assert_eq!([true, false, true, false, false].map(|is_seen| trial(is_seen, 0)), [0; 5]);

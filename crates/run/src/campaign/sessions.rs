@@ -138,7 +138,7 @@ impl Sessions {
         let wanted: Vec<AgentId> = wanted.cloned().collect();
         let failed = self.open_all(testbed, keys(&wanted, &[]), false);
         let until = clock::now() + REST;
-        self.lost
+        self.unreached
             .extend(failed.into_iter().map(|((agent, _), fault)| (agent, (fault.text, until))));
         let why = |agent: &AgentId| Some((agent.clone(), self.unreached.get(agent)?.0.clone()));
         onlookers.iter().filter_map(why).collect()

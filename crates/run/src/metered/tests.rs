@@ -234,14 +234,17 @@ fn a_program_that_only_others_meter_is_the_servers_cost() {
     };
     record.cost.metered = vec![program("server"), program("server#2")];
     let servers = ["server".to_owned(), "server#2".to_owned()];
-    assert!(of_program(&mut record, &servers, &LOAD));
+    assert!(of_program(&mut record, &servers, &LOAD, "no agent saw it"));
     assert_eq!(record.cost.server["cores"], 1.0);
     assert!(record.settings["server_program"].contains("by kubelet"));
     record.cost.metered.pop();
-    assert!(!of_program(&mut record, &servers, &LOAD));
+    assert!(!of_program(&mut record, &servers, &LOAD, "no agent saw it"));
     assert!(!record.cost.server.contains_key("cores"), "one of two is not all");
     assert_eq!(record.cost.server["nic_rx_bytes_per_s"], 5.0);
-    assert_eq!(record.settings["server_program"], "unavailable: nobody metered it");
+    assert_eq!(
+        record.settings["server_program"],
+        "unavailable: nobody metered it, and no agent saw it"
+    );
 }
 
 #[test]
@@ -299,9 +302,11 @@ fn a_node_that_only_an_onlooker_sees_stands_with_the_metered_ones() {
     let [cost, other] = &metered[..] else { panic!("{metered:?}") };
     assert_eq!([&*cost.who, &*cost.what, &*cost.source], ["c", "node", "agent"]);
     assert_eq!((cost.window_s, cost.starts_at_s, other.what.as_str()), (2.0, 0.001, "proxy"));
-    for (name, value) in [("cores", 1.5), ("load_cores", 1.5), ("cpu_s", 3.0)] {
+    for (name, value) in [("cores", 1.5), ("load_cores", 1.5), ("cpu_s", 3.0), ("cpus", 2.0)] {
         assert!((cost.figures[name] - value).abs() < 1e-9, "{name}: {cost:?}");
     }
+    assert_eq!(seen_share(&metered, "c"), Some(0.75));
+    assert_eq!(seen_share(&metered, "d"), None);
     // An end saw it, it is no machine of its own, or it was read late.
     let seen = of(|record| {
         let (name, per_cpu_busy) = ("c".to_owned(), vec![0.5]);

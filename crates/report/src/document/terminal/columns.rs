@@ -118,7 +118,7 @@ impl<'a> Printed<'a> {
         let is_marked = table.rows.iter().any(|row| !row.cells[at].mark.is_empty());
         let column = &table.columns[at];
         let names = (column.align == Align::Name && !column.is_wide).then(|| {
-            let texts = table.rows.iter().map(|row| row.cells[at].text.as_str());
+            let texts = table.rows.iter().map(|row| &*row.cells[at].text);
             Names::of(texts, LONGEST_NAME, LONGEST_WHOLE)
         });
         let longest = match &names {

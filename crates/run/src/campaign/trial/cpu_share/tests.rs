@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use hopbench_model::{MeteredCost, ProxyCost, fixture};
-use hopbench_testbed::Proxy;
+use hopbench_testbed::{Beside, Proxy};
 use serde_json::json;
 
 use super::*;
@@ -56,7 +56,8 @@ fn lab() -> (Route, Record) {
 
 fn share(of: &CpuOf, job: &Job, (route, record): &(Route, Record)) -> Result<f64, String> {
     let load = LoadTimes { quiet_since_s: -5.0, began_s: -1.0, window_s: 10.0 };
-    Known { job, route, hellos: &[], reports: UNSEEN, load: &load, is_by_agents: true }
+    let (hellos, program_limits) = (&[], &[]);
+    Known { job, route, hellos, reports: UNSEEN, load: &load, is_by_agents: true, program_limits }
         .share(record, of)
 }
 
@@ -128,10 +129,50 @@ fn what_only_meters_know_is_taken_from_them() {
     let hello = Hello { protocol: 0, version: empty(), commit: empty(), boot_id: empty(), machine };
     let (hellos, is_by_agents) = (&[hello][..], true);
     let (route, load) = (&lab.0, &load);
-    let known = Known { job: &job, route, hellos, reports: UNSEEN, load, is_by_agents };
+    let (job, reports, program_limits) = (&job, UNSEEN, &[]);
+    let known = Known { job, route, hellos, reports, load, is_by_agents, program_limits };
     assert!(near(&known.share(&lab.1, &of), 0.5), "{:?}", known.share(&lab.1, &of));
     // Nor is there a share where nobody saw the processes.
     lab.1.cost.server.clear();
     lab.1.settings.insert("server_program".to_owned(), "unavailable: nobody metered it".to_owned());
-    assert_eq!(share(&CpuOf::Server, &job, &lab).unwrap_err(), "unavailable: nobody metered it");
+    assert_eq!(share(&CpuOf::Server, job, &lab).unwrap_err(), "unavailable: nobody metered it");
+}
+
+#[test]
+fn a_node_that_only_an_onlooker_sees_has_its_share() {
+    let (route, mut record) = lab();
+    record.cost.nodes.clear();
+    let figures =
+        [("load_cores", 1.5), ("cpus", 2.0)].map(|(name, value)| (name.to_owned(), value));
+    record.cost.metered.push(MeteredCost {
+        who: "c".to_owned(),
+        what: "node".to_owned(),
+        source: "agent".to_owned(),
+        window_s: 0.25,
+        starts_at_s: 0.001,
+        figures: figures.into(),
+    });
+    let job = fixture::job("http", json!({}));
+    assert!(near(&share(&CpuOf::Node("c".to_owned()), &job, &(route, record)), 0.75));
+}
+
+#[test]
+fn a_program_in_a_container_of_its_own_has_its_limit_or_its_node() {
+    let (mut route, record) = lab();
+    route.programs_beside =
+        vec![Beside { agent: route.servers[0].clone(), container: "nginx".to_owned() }];
+    let (job, load) = (
+        fixture::job("http", json!({})),
+        LoadTimes { quiet_since_s: -5.0, began_s: -1.0, window_s: 10.0 },
+    );
+    let of = |limit: Option<f64>| {
+        let (job, route, load, program_limits) = (&job, &route, &load, &[limit][..]);
+        let (hellos, reports, is_by_agents) = (&[][..], UNSEEN, false);
+        let known = Known { job, route, hellos, reports, load, is_by_agents, program_limits };
+        known.share(&record, &CpuOf::Server)
+    };
+    // It used 0.2 cores. Its node has four CPUs, whatever its agent may use.
+    assert!(near(&of(None), 0.05), "{:?}", of(None));
+    assert!(near(&of(Some(0.5)), 0.4), "{:?}", of(Some(0.5)));
+    assert!(near(&of(Some(8.0)), 0.05), "{:?}", of(Some(8.0)));
 }
