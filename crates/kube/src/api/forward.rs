@@ -12,7 +12,6 @@ use tokio::time::timeout;
 
 use crate::api::access::explain;
 use crate::api::client::Api;
-use crate::image::layout::ENTRYPOINT;
 
 /// Time limit for the API server to open a stream.
 const OPEN: Duration = Duration::from_secs(10);
@@ -31,7 +30,9 @@ pub(crate) async fn open(
     let opened = async {
         match way {
             AgentRoute::Forward => forward(pods, pod, port).await,
-            AgentRoute::Relay { container } => relay(pods, pod, container, port).await,
+            AgentRoute::Relay { container, program } => {
+                relay(pods, pod, (container, program), port).await
+            }
         }
     };
     match timeout(OPEN, opened).await {
@@ -50,6 +51,8 @@ pub(crate) enum AgentRoute {
     Relay {
         /// The container's name.
         container: &'static str,
+        /// The place of the program in its image.
+        program: &'static str,
     },
 }
 
@@ -63,11 +66,10 @@ fn pair() -> Result<(UnixStream, tokio::net::UnixStream), String> {
 async fn relay(
     pods: &Api<Pod>,
     pod: &str,
-    container: &str,
+    (container, program): (&str, &str),
     port: u16,
 ) -> Result<UnixStream, String> {
-    let command =
-        [ENTRYPOINT.to_owned(), "relay".to_owned(), "--port".to_owned(), port.to_string()];
+    let command = [program.to_owned(), "relay".to_owned(), "--port".to_owned(), port.to_string()];
     let streams =
         AttachParams::default().container(container).stdin(true).stdout(true).stderr(false);
     let streams = streams.max_stdin_buf_size(BUFFER_BYTES).max_stdout_buf_size(BUFFER_BYTES);

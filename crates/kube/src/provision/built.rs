@@ -18,6 +18,7 @@ use rustls::ClientConfig;
 
 use crate::api::forward::AgentRoute;
 use crate::api::labels::RunIdentity;
+use crate::image::layout::ENTRYPOINT;
 use crate::objects::containers::AGENT;
 use crate::objects::security::Level;
 use crate::objects::service::ServiceEntry;
@@ -199,7 +200,7 @@ impl Built {
     /// The way to a pod's agent.
     pub(crate) fn way(&self, id: &PodId) -> AgentRoute {
         if self.is_sandbox(id) {
-            AgentRoute::Relay { container: AGENT }
+            AgentRoute::Relay { container: AGENT, program: ENTRYPOINT }
         } else {
             AgentRoute::Forward
         }
