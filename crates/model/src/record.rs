@@ -267,7 +267,8 @@ pub struct MeteredCost {
     /// began before.
     pub starts_at_s: f64,
     /// Figures of it: `cpu_s`, `cores`, `memory_bytes`, `throttled_s`. Of a node without an end
-    /// also `load_cores`: cores under the trial's load, by the meter whose window fits best.
+    /// also `load_cores`: cores under the trial's load, by the meter whose window fits best. An
+    /// onlooker's has `cpus`, too: how many that node has.
     #[serde(flatten)]
     pub figures: BTreeMap<String, f64>,
 }

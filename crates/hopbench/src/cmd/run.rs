@@ -177,9 +177,9 @@ fn report(folder: &Folder, flags: &Flags) -> Result<ExitCode, Fault> {
     records.notes().iter().for_each(tell);
     let summary = in_unit(report.into_summary(), flags.units.unit());
     profiles.map_or(Ok(()), |profiles| profiles::write(folder, &profiles, &summary))?;
-    // The answer says it, too.
-    let is_told = flags.no_report || flags.format.is_json();
-    let code = bounds(&summary, is_told, flags.fail_unjudged);
+    // Otherwise the answer says it.
+    let tells = flags.no_report || flags.format.is_json();
+    let code = bounds(&summary, tells, flags.fail_unjudged);
     if flags.no_report {
         return Ok(code);
     }
@@ -198,12 +198,12 @@ fn report(folder: &Folder, flags: &Flags) -> Result<ExitCode, Fault> {
 
 /// 1 where a bound of a subject is broken; with `fail_unjudged` also where no cell could judge one.
 /// Each of them is told where nothing else does.
-fn bounds(summary: &Summary, is_told: bool, fail_unjudged: bool) -> ExitCode {
+fn bounds(summary: &Summary, tells: bool, fail_unjudged: bool) -> ExitCode {
     let mut code = ExitCode::SUCCESS;
     for subject in &summary.run.subjects {
         for bound in &subject.bounds {
             for case in bound.cases_of(CaseState::Broken) {
-                if is_told {
+                if tells {
                     tell(format_args!(
                         "bound {} of {} is broken: {}: {}",
                         bound.bound, subject.name, case.cell, case.text
@@ -214,7 +214,7 @@ fn bounds(summary: &Summary, is_told: bool, fail_unjudged: bool) -> ExitCode {
             if bound.judged() > 0 {
                 continue;
             }
-            if is_told || fail_unjudged {
+            if tells || fail_unjudged {
                 let flag = if fail_unjudged { "--fail-unjudged: " } else { "" };
                 tell(format_args!(
                     "{flag}no cell could judge bound {} of {}; give the run more time",

@@ -1,5 +1,6 @@
 //! A CronJob that runs a scenario with the rights of an account, and keeps the results on a volume.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use hopbench_model::{ClusterSpec, Problem};
@@ -20,6 +21,8 @@ pub struct Periodic<'a> {
     pub testbed: Option<&'a str>,
     /// The cluster as one of them has it.
     pub cluster: &'a ClusterSpec,
+    /// The nodes on which the scenario measures, by its own names.
+    pub nodes: BTreeSet<String>,
 }
 
 impl Periodic<'_> {
@@ -49,7 +52,7 @@ impl Periodic<'_> {
             .cluster
             .nodes
             .iter()
-            .filter(|node| node.node.is_none())
+            .filter(|node| node.node.is_none() && self.nodes.contains(&node.name))
             .map(|node| node.name.as_str())
             .collect();
         if account.only_there && !unnamed.is_empty() {
@@ -76,7 +79,7 @@ impl Periodic<'_> {
 /// account is that of the other manifests.
 pub fn cron(account: &Account, periodic: &Periodic<'_>) -> String {
     let Account { name, namespace, only_there, .. } = account;
-    let Periodic { schedule, scenario, testbed, cluster } = periodic;
+    let Periodic { schedule, scenario, testbed, cluster, .. } = periodic;
     let image = quoted(&cluster.image);
     let policy = &cluster.pull_policy;
     let secrets = match cluster.pull_secrets.as_slice() {
@@ -175,7 +178,8 @@ mod tests {
         scenario: &'a str,
         cluster: &'a ClusterSpec,
     ) -> Periodic<'a> {
-        Periodic { schedule, scenario, testbed: None, cluster }
+        let nodes = ["a", "b"].map(str::to_owned).into();
+        Periodic { schedule, scenario, testbed: None, cluster, nodes }
     }
 
     #[test]
@@ -227,7 +231,8 @@ mod tests {
             periodic("0 3 * * *", "name: x", spec).warnings(account).join("\n")
         };
         let nodes = told(&spec, &account);
-        let named = "nothing says which nodes b, c are: name them (`nodes: {b: {name: NODE}}`";
+        // The scenario measures nothing on c.
+        let named = "nothing says which nodes b are: name them (`nodes: {b: {name: NODE}}`";
         assert!(nodes.contains(named), "{nodes}");
         assert!(!told(&spec, &Account::default()).contains("nodes"));
         spec.image = "registry.example/hopbench:1".to_owned();

@@ -49,7 +49,7 @@ pub(super) fn spent(
     let mut nodes = nodes(clients.iter().chain(servers));
     let of_ends = clients.iter().chain(servers).zip(of_clients.iter().chain(&of_servers));
     let mut processes: Vec<(&str, f64)> =
-        of_ends.map(|(end, spent)| (end.node, cores(spent))).collect();
+        of_ends.map(|(end, spent)| (end.node, cores(spent) / late(end.report))).collect();
     processes.extend(proxies.on_nodes.iter().map(|(node, cores)| (node.as_str(), *cores)));
     // In a short window a tick more or less is no contradiction.
     let long = outcome.client.window_ns as f64 >= SHORTEST_OF_MACHINE_S * SECOND as f64;
@@ -263,6 +263,12 @@ fn raise_to_processes(
     warning
 }
 
+/// How many times as long as what was read took to spend the time between both readings is: 1, or
+/// more where the second came late.
+fn late(end: &EndReport) -> f64 {
+    spent_seconds(end).map_or(1.0, |spent| end.seconds() / spent)
+}
+
 /// The readings at an edge take a moment, on a busy machine a long one, s.
 const EDGE_S: f64 = 0.05;
 
@@ -291,9 +297,8 @@ fn fits_cpus(
         let held = end.held.as_ref().filter(|_| end.pinned.is_none() && !watches(end.report));
         let cpus = held.map_or(node.per_cpu_busy.len(), BTreeSet::len) as f64;
         // What was read late may have been spent in all of the time.
-        let seconds = end.report.seconds();
-        let late = spent_seconds(end.report).map_or(1.0, |spent| seconds / spent);
-        if *cores > cpus * (1.05 + edge_s / seconds) * late {
+        let room = 1.05 + edge_s / end.report.seconds();
+        if *cores > cpus * room * late(end.report) {
             detail = format!("{cores:.2} cores used of {cpus}");
         }
     }

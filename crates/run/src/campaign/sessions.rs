@@ -36,7 +36,8 @@ pub(super) struct Sessions {
 
 /// How often sessions are opened that break before they are used.
 const TRIES: usize = 2;
-/// An onlooker that could not be reached, or hung, is left alone for so long: to try takes a while.
+/// An onlooker that could not be reached, or hung, is left alone for so long: to try takes a
+/// while.
 const REST: Nanos = 60 * SECOND;
 
 impl Sessions {
@@ -161,6 +162,7 @@ impl Sessions {
         onlookers: &[AgentId],
     ) -> Result<Ends, Fault> {
         let mut fault = Fault::measuring("a control session breaks as soon as it is opened");
+        let mut absent = BTreeMap::new();
         for _ in 0..TRIES {
             self.open(testbed, clients, servers)?;
             let wanted = [keys(clients, servers), keys(onlookers, &[])].concat();
@@ -170,7 +172,7 @@ impl Sessions {
             let gone = |((id, _), agent): &(Key, Result<AgentConnection, Fault>)| {
                 Some((id.clone(), agent.as_ref().err()?.text.clone()))
             };
-            let absent = looking_on.iter().filter_map(gone).collect();
+            absent.extend(looking_on.iter().filter_map(gone));
             let looking_on = whole(looking_on);
             let (good, bad): (Vec<_>, Vec<_>) =
                 taken.into_iter().partition(|(_, agent)| agent.is_ok());
@@ -180,11 +182,16 @@ impl Sessions {
                 let plain = |agents: Vec<(_, AgentConnection)>| {
                     agents.into_iter().map(|(_, agent)| agent).collect()
                 };
-                let onlookers = looking_on.into_iter().map(|((id, _), agent)| (id, agent));
+                let looking_on: Vec<(AgentId, AgentConnection)> =
+                    looking_on.into_iter().map(|((id, _), agent)| (id, agent)).collect();
+                let is_here = |agent: &AgentId| looking_on.iter().any(|(id, _)| id == agent);
+                for agent in onlookers.iter().filter(|agent| !is_here(agent)) {
+                    absent.entry(agent.clone()).or_insert_with(|| "its session broke".to_owned());
+                }
                 return Ok(Ends {
                     clients: plain(agents),
                     servers: plain(servers),
-                    onlookers: onlookers.collect(),
+                    onlookers: looking_on,
                     absent,
                     ..Ends::default()
                 });

@@ -96,7 +96,7 @@ fn syntax_error(info: &str) -> String {
 /// What is expected in place of a syntax error. Values with brackets, like a set of nodes, end
 /// between braces where the bracket begins.
 fn form(info: &str) -> &'static str {
-    if info.contains("while parsing a flow") {
+    if info.contains("while parsing a flow mapping") {
         "YAML: between braces, a value with [ ] or a comma stands in quotes, like \
          of: \"nodes [b, c]\" or to: \"bridge@[b, c]\""
     } else {

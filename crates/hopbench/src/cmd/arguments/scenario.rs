@@ -127,9 +127,12 @@ pub(in crate::cmd) fn secrets_of(
     let asked = testbed.over(Overrides::default())?;
     let same = || TestbedChoice::Named(run.plan.testbed.name().to_owned());
     let mut overrides = Overrides { testbed: Some(asked.testbed.unwrap_or_else(same)), ..asked };
-    // A run stays in its namespace, and some testbeds need one.
+    // A run stays in its namespace, and some testbeds need one. Others have none.
+    let is_other =
+        matches!(&overrides.testbed, Some(TestbedChoice::Named(name)) if name != "kubernetes");
     if let TestbedSpec::Kubernetes(folder) = &run.plan.testbed
         && overrides.cluster.namespace.is_none()
+        && !is_other
     {
         overrides.cluster.namespace.clone_from(&folder.namespace);
     }

@@ -81,7 +81,9 @@ impl Subcommand for Manifests {
             return Err(Fault::input(format!("--testbed: found {found}, expected {expected}")));
         };
         let testbed = testbed.as_deref();
-        let periodic = Periodic { schedule: &times, scenario: &text, testbed, cluster };
+        let nodes = plan.paths.iter().flat_map(|path| path.nodes().map(str::to_owned)).collect();
+        let (schedule, scenario) = (&times, &text);
+        let periodic = Periodic { schedule, scenario, testbed, cluster, nodes };
         let problems = periodic.problems();
         if !problems.is_empty() {
             return Err(Fault::from_problems(&problems));

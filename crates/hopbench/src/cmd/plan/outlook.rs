@@ -48,7 +48,9 @@ impl Outlook {
         let (mut measurable, mut possible, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
         for cell in &plan.cells {
             let (path, point) = plan.at(*cell);
-            let need = needs.iter().find(|need| need.path.as_deref() == Some(&path.name));
+            let mut of_path =
+                needs.iter().filter(|need| need.path.as_deref() == Some(&path.name)).peekable();
+            let need = of_path.peek().copied();
             let reason = testbed.unsupported(path, point);
             if let Some(reason) = need.map(Need::to_string).or_else(|| reason.clone()) {
                 skipped.push(Skipped {
@@ -64,7 +66,7 @@ impl Outlook {
                 Some(reason) => {
                     unsupported.push((path.name.clone(), point.workload.clone(), reason));
                 }
-                None if need.is_some_and(|need| need.what == Need::IMPOSSIBLE) => {}
+                None if of_path.any(|need| need.what == Need::IMPOSSIBLE) => {}
                 None => possible.push(*cell),
             }
         }

@@ -44,11 +44,10 @@ pub(super) fn lines(table: &Table, width: usize, mut give: impl FnMut(&str)) {
     let widths: Vec<usize> = groups.iter().map(|group| taken(&rest[group.clone()]) - GAP).collect();
     let widest = widths.iter().copied().max().unwrap_or(0);
     widen(&mut names, &widths, width);
-    for longest in (SHORTEST_NAME..LONGEST_NAME).rev() {
+    let first = names.iter().map(|name| name.width).max().unwrap_or(0);
+    for longest in (SHORTEST_NAME..first.max(LONGEST_NAME)).rev() {
         if taken(&names) + GAP + widest > width {
-            names.iter_mut().for_each(|name| {
-                (name.longest, name.width) = (longest.min(name.longest), name.width.min(longest));
-            });
+            names.iter_mut().for_each(|name| name.shorten(longest));
         }
     }
     for block in blocks(widths.iter().copied(), taken(&names), width) {
@@ -130,6 +129,18 @@ impl<'a> Printed<'a> {
         let width =
             (0..HEAD + table.rows.len()).map(|row| columns(&one.text(row))).max().unwrap_or(0);
         Self { width, ..one }
+    }
+
+    /// Cuts its names to so many columns, so that they stay distinct as far as they can.
+    fn shorten(&mut self, longest: usize) {
+        if self.width <= longest {
+            return;
+        }
+        if self.names.is_some() {
+            let texts = self.table.rows.iter().map(|row| &*row.cells[self.at].text);
+            self.names = Some(Names::of(texts, longest, longest));
+        }
+        (self.longest, self.width) = (longest.min(self.longest), longest);
     }
 
     /// The head that it shares with its neighbours.

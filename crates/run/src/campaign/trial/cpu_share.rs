@@ -70,7 +70,8 @@ impl Known<'_> {
                 let threads = f64::from(threads(job, job.connections)) * route.clients.len() as f64;
                 Ok(cores / cpus.min(threads))
             }
-            CpuOf::Server if !route.programs_beside.is_empty() => {
+            // On a cluster it is in a container of its own.
+            CpuOf::Server if !self.is_by_agents && route.programs.is_empty() => {
                 let cores = of_side("server", record.cost.server.get("cores"))?;
                 Ok(cores / self.usable_beside(record)?)
             }
@@ -108,17 +109,20 @@ impl Known<'_> {
             .ok_or_else(|| "nobody was there".to_owned())
     }
 
-    /// How many CPUs the programs beside the servers' agents may use together. The agents' own CPUs
-    /// say nothing of that: each program is in a container of its own.
+    /// How many CPUs the server programs may use together: on each node what their limits allow, if
+    /// all have one. The agents' own CPUs say nothing of that.
     fn usable_beside(&self, record: &Record) -> Result<f64, String> {
-        let mut nodes: Vec<&str> = self.route.servers.iter().map(|id| self.node_of(id)).collect();
-        nodes.sort_unstable();
-        nodes.dedup();
-        nodes.truncate(if record.cost.one_machine { 1 } else { nodes.len() });
-        let cpus: f64 =
-            nodes.iter().map(|node| self.cpus_of(record, node)).sum::<Result<f64, String>>()?;
-        let limits: Option<f64> = self.program_limits.iter().copied().sum();
-        Ok(limits.map_or(cpus, |limits| limits.min(cpus)))
+        let mut nodes: BTreeMap<&str, Option<f64>> = BTreeMap::new();
+        for (server, limit) in self.route.servers.iter().zip(self.program_limits) {
+            let node = if record.cost.one_machine { "" } else { self.node_of(server) };
+            let limits = nodes.entry(node).or_insert(Some(0.0));
+            *limits = limits.zip(*limit).map(|(limits, limit)| limits + limit);
+        }
+        let usable = nodes.into_iter().map(|(node, limits)| {
+            let cpus = self.cpus_of(record, node)?;
+            Ok(limits.map_or(cpus, |limits| limits.min(cpus)))
+        });
+        usable.sum()
     }
 
     fn node_of(&self, agent: &AgentId) -> &str {

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use hopbench_model::{MeteredCost, ProxyCost, fixture};
-use hopbench_testbed::{Beside, Proxy};
+use hopbench_testbed::Proxy;
 use serde_json::json;
 
 use super::*;
@@ -158,21 +158,34 @@ fn a_node_that_only_an_onlooker_sees_has_its_share() {
 
 #[test]
 fn a_program_in_a_container_of_its_own_has_its_limit_or_its_node() {
-    let (mut route, record) = lab();
-    route.programs_beside =
-        vec![Beside { agent: route.servers[0].clone(), container: "nginx".to_owned() }];
+    let (mut route, mut record) = lab();
     let (job, load) = (
         fixture::job("http", json!({})),
         LoadTimes { quiet_since_s: -5.0, began_s: -1.0, window_s: 10.0 },
     );
-    let of = |limit: Option<f64>| {
-        let (job, route, load, program_limits) = (&job, &route, &load, &[limit][..]);
+    let share = |(route, record): (&Route, &Record), program_limits: &[Option<f64>]| {
         let (hellos, reports, is_by_agents) = (&[][..], UNSEEN, false);
+        let (job, load) = (&job, &load);
         let known = Known { job, route, hellos, reports, load, is_by_agents, program_limits };
-        known.share(&record, &CpuOf::Server)
+        known.share(record, &CpuOf::Server)
     };
+    let of = |limit: Option<f64>| share((&route, &record), &[limit]);
     // It used 0.2 cores. Its node has four CPUs, whatever its agent may use.
     assert!(near(&of(None), 0.05), "{:?}", of(None));
     assert!(near(&of(Some(0.5)), 0.4), "{:?}", of(Some(0.5)));
     assert!(near(&of(Some(8.0)), 0.05), "{:?}", of(Some(8.0)));
+    // On two nodes of 2 and 8 CPUs, limits of 4 allow 2 and 4.
+    record.cost.one_machine = false;
+    let node = |name: &str, cpus| NodeCost {
+        name: name.to_owned(),
+        per_cpu_busy: vec![0.1; cpus],
+        ..NodeCost::default()
+    };
+    record.cost.nodes = vec![node("b", 2), node("c", 8)];
+    let other = AgentId("server#2".to_owned());
+    route.servers.push(other.clone());
+    route.nodes.push((other, "c".to_owned()));
+    let of = |limits: &[Option<f64>]| share((&route, &record), limits);
+    assert!(near(&of(&[Some(4.0), Some(4.0)]), 0.2 / 6.0));
+    assert!(near(&of(&[Some(4.0), None]), 0.2 / 10.0));
 }
