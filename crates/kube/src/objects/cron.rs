@@ -11,7 +11,7 @@ use crate::image::layout::{ENTRYPOINT, USER};
 use crate::objects::pod;
 
 /// A scenario, and when it runs.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Periodic<'a> {
     /// The times as cron writes them: `0 3 * * *`.
     pub schedule: &'a str,
