@@ -4,6 +4,7 @@
 use std::error::Error;
 use std::future::Future;
 use std::path::Path;
+use std::pin::{Pin, pin};
 use std::time::Duration;
 
 use hopbench_model::printable::line;
@@ -90,18 +91,19 @@ impl Access {
         what: &str,
         question: impl Future<Output = kube::Result<T>>,
     ) -> Result<T, Fault> {
-        self.runtime.block_on(async {
-            match tokio::time::timeout(ANSWER, question).await {
-                Ok(answer) => answer.map_err(|e| self.refused(what, &e)),
-                Err(_) => {
-                    let text = format!(
-                        "{what}: the API server {} did not answer in {ANSWER:?}",
-                        self.server
-                    );
-                    Err(Fault::environment(text))
-                }
-            }
-        })
+        let mut answer = None;
+        self.wait(pin!(async { answer = Some(question.await) }));
+        let late =
+            || format!("{what}: the API server {} did not answer in {ANSWER:?}", self.server);
+        let answer = answer.ok_or_else(|| Fault::environment(late()))?;
+        answer.map_err(|e| self.refused(what, &e))
+    }
+
+    /// Waits until a question has its answer, though not for ever. All kinds of questions share this
+    /// code, which is large.
+    fn wait(&self, question: Pin<&mut dyn Future<Output = ()>>) {
+        let in_time = async { tokio::time::timeout(ANSWER, question).await.is_ok() };
+        self.runtime.block_on(in_time);
     }
 
     /// A fault that says what was asked of the API server, and what to do where that is known.

@@ -433,18 +433,10 @@ impl WorkerGroup {
         let body = move || {
             // Dropped last, however the thread ends.
             let running = running;
-            if let Some(cpu) = cpu {
-                let got = cpu::pin_thread(&[cpu]);
-                sockets.note_setting("cpu", || match got {
-                    Ok(got) => format!("asked {cpu}, got {got:?}"),
-                    Err(error) => format!("asked {cpu}, refused: {error}"),
-                });
-            }
+            settle(cpu, &sockets);
             if cpu.is_none() && loop_setup.hand_over.is_some() {
                 loop_setup.cpus = cpu::allowed().unwrap_or_default();
             }
-            // Sleeps of a schedule end on time, not up to 50 us later.
-            cpu::set_timer_slack(1);
             let recorder = Recorder::new(window, live, open_loop);
             let event_loop = EventLoop::new(flows, recorder, readiness, loop_setup);
             let (recorder, fault) = with_engine!(kind, E => match <E as Engine>::new(&engine) {
@@ -463,6 +455,11 @@ impl WorkerGroup {
             drop(running);
             recorder
         };
+        self.spawn(kind, Box::new(body))
+    }
+
+    /// Starts a thread. All kinds of flows share this code.
+    fn spawn(&self, kind: EngineKind, body: ThreadBody) -> Result<(), Fault> {
         let thread = std::thread::Builder::new()
             .name(format!("hb-{kind}"))
             // Workers recurse nowhere; the default of 2 MiB would make thousands of threads dear.
@@ -472,6 +469,21 @@ impl WorkerGroup {
         lock(&self.threads).push(thread);
         Ok(())
     }
+}
+
+/// What a worker's thread does: its flows, to what they recorded.
+type ThreadBody = Box<dyn FnOnce() -> Option<Recorder> + Send>;
+
+/// Puts this thread on its CPU, if it has one. Its sleeps end on time, not up to 50 us later.
+fn settle(cpu: Option<usize>, sockets: &SocketSet) {
+    if let Some(cpu) = cpu {
+        let got = cpu::pin_thread(&[cpu]);
+        sockets.note_setting("cpu", || match got {
+            Ok(got) => format!("asked {cpu}, got {got:?}"),
+            Err(error) => format!("asked {cpu}, refused: {error}"),
+        });
+    }
+    cpu::set_timer_slack(1);
 }
 
 /// A thread that has not ended; a panic ends it too, and must not be waited for in vain.
