@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::wrap::{columns, cut, plain};
+use super::wrap::{columns, cut, cut_after, plain};
 
 /// Of a name that is cut in its middle, the start keeps at least this share of the columns: one in
 /// so many.
@@ -14,6 +14,8 @@ const LEAST_END: usize = 4;
 #[derive(Debug)]
 pub(crate) struct Names {
     shown: BTreeMap<String, String>,
+    /// The columns of the longest.
+    width: usize,
 }
 
 impl Names {
@@ -35,7 +37,9 @@ impl Names {
         let starts = (most / LEAST_START..=most.saturating_sub(1 + LEAST_END)).rev();
         let middles = starts.map(|start| all(&|name| cut_after(name, start, most)));
         let shown = std::iter::once(all(&|name| cut(name, most))).chain(middles).find(is_distinct);
-        Self { shown: shown.unwrap_or_else(|| all(&|name| cut(name, limit.max(most)))) }
+        let shown = shown.unwrap_or_else(|| all(&|name| cut(name, limit.max(most))));
+        let width = shown.values().map(|shown| columns(shown)).max().unwrap_or(0);
+        Self { shown, width }
     }
 
     /// A name as it is shown; one that is none of these is whole.
@@ -45,21 +49,8 @@ impl Names {
 
     /// The columns of the longest.
     pub(crate) fn width(&self) -> usize {
-        self.shown.values().map(|shown| columns(shown)).max().unwrap_or(0)
+        self.width
     }
-}
-
-/// A name in at most so many columns: so many characters, `~`, and its end.
-fn cut_after(name: &str, start: usize, most: usize) -> String {
-    let text = plain(name);
-    let all = columns(&text);
-    if all <= most {
-        return text;
-    }
-    let end = most.saturating_sub(start + 1);
-    let begins: String = text.chars().take(start).collect();
-    let ends: String = text.chars().skip(all - end).collect();
-    format!("{begins}~{ends}")
 }
 
 #[cfg(test)]

@@ -81,15 +81,20 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
 /// A text in at most so many columns, `~` in its middle where there was more: of a function's long
 /// name the end says most.
 pub(crate) fn cut_middle(text: &str, most: usize) -> String {
+    cut_after(text, most.saturating_sub(1) / 2, most)
+}
+
+/// The same with so many characters before the `~`, fewer than `most`.
+pub(crate) fn cut_after(text: &str, start: usize, most: usize) -> String {
     let text = plain(text);
     let all = columns(&text);
     if all <= most {
         return text;
     }
-    let kept = most.saturating_sub(1);
-    let start: String = text.chars().take(kept / 2).collect();
-    let end: String = text.chars().skip(all - (kept - kept / 2)).collect();
-    format!("{start}~{end}")
+    let end = most.saturating_sub(start + 1);
+    let begins: String = text.chars().take(start).collect();
+    let ends: String = text.chars().skip(all - end).collect();
+    format!("{begins}~{ends}")
 }
 
 /// Blanks before each column of a table.

@@ -28,7 +28,8 @@ pub(super) struct Sessions {
     keeper: Option<Keeper>,
     /// When the last trial ended, or before the first: when all was built; since 1970 UTC.
     quiet_since: Duration,
-    /// The onlookers that could not be reached, or hung, with the reason, and when they are tried again.
+    /// The onlookers that could not be reached, or hung, with the reason, and when they are tried
+    /// again.
     unreached: BTreeMap<AgentId, (String, Nanos)>,
     /// The cells that stay prepared at the agents, by their names.
     standing: BTreeMap<CellName, StandingOrders>,
@@ -138,18 +139,15 @@ impl Sessions {
         let wanted = onlookers.iter().filter(|agent| !self.unreached.contains_key(*agent));
         let wanted: Vec<AgentId> = wanted.cloned().collect();
         let failed = self.open_all(testbed, keys(&wanted, &[]), false);
-        let until = clock::now() + REST;
-        self.unreached
-            .extend(failed.into_iter().map(|((agent, _), fault)| (agent, (fault.text, until))));
+        self.leave_alone(failed.into_iter().map(|((agent, _), fault)| (agent, fault.text)));
         let why = |agent: &AgentId| Some((agent.clone(), self.unreached.get(agent)?.0.clone()));
         onlookers.iter().filter_map(why).collect()
     }
 
-    /// Leaves onlookers alone for a while that failed in a trial.
-    pub(super) fn leave_alone(&mut self, failed: &BTreeMap<AgentId, String>) {
+    /// Leaves onlookers alone for a while that failed, with the reason.
+    pub(super) fn leave_alone(&mut self, failed: impl IntoIterator<Item = (AgentId, String)>) {
         let until = clock::now() + REST;
-        let failed = failed.iter().map(|(agent, why)| (agent.clone(), (why.clone(), until)));
-        self.unreached.extend(failed);
+        self.unreached.extend(failed.into_iter().map(|(agent, why)| (agent, (why, until))));
     }
 
     /// The sessions for a trial that begins now; one that broke meanwhile is opened again. Of the

@@ -256,7 +256,7 @@ impl CellTrial<'_> {
             let known = |what, who: &str| costs.knows(what, who);
             meters.learn(&unseen, window_ns, clock::now(), known);
         }
-        sessions.leave_alone(&outcome.failed_onlookers);
+        sessions.leave_alone(outcome.failed_onlookers.clone());
         unreached.extend(outcome.failed_onlookers.clone());
         costs.unreached(unreached);
         let (job, route, hellos, outcome, before) = (&job, &route, &hellos, &outcome, &counters);

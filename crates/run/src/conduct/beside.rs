@@ -52,7 +52,12 @@ pub(super) fn unseen_program(servers: &[Option<EndReport>], window_ns: Nanos) ->
 
 /// Whether a server's agent sees the program in the container beside it, early or late.
 pub(crate) fn sees_program(report: &EndReport) -> bool {
-    [&report.start, &report.end].iter().all(|edge| edge.readings.contains_key("program"))
+    sees(report, "program")
+}
+
+/// Whether a report has this reading at both edges.
+fn sees(report: &EndReport, reading: &str) -> bool {
+    [&report.start, &report.end].iter().all(|edge| edge.readings.contains_key(reading))
 }
 
 /// How much later than at the edges of the window a report's readings are, ns, the later of both,
@@ -84,7 +89,7 @@ pub(super) fn take(
         let nothing = "the agent beside it reported nothing";
         *edges = match ending.map(|(_, ending)| (ending.report.as_mut(), &ending.fault)) {
             Some((Some(report), _)) => {
-                *sees = Some(sees_neighbour(report, &proxy.name));
+                *sees = Some(self::sees(report, &neighbour_reading(&proxy.name)));
                 edges_in(report, &proxy.name, window_ns)
             }
             Some((None, Some(fault))) => Err(format!("{nothing}: {}", fault.text)),
@@ -92,12 +97,6 @@ pub(super) fn take(
         };
     }
     sees
-}
-
-/// Whether an agent sees the container of this proxy, early or late.
-fn sees_neighbour(report: &EndReport, name: &str) -> bool {
-    let reading = neighbour_reading(name);
-    [&report.start, &report.end].iter().all(|edge| edge.readings.contains_key(&reading))
 }
 
 /// The number of the agent that looks at a container, the first of several.

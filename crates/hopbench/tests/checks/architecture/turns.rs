@@ -1,5 +1,7 @@
 //! Tests that measure: those that take a turn alone stand in `scripts/measuring-tests.txt`.
 
+use std::path::PathBuf;
+
 use super::source::{crates, folder, read, rust_files};
 
 /// The words by which a test has the machine to itself.
@@ -117,10 +119,15 @@ fn names(text: &str) -> Vec<&str> {
     names
 }
 
+/// The folder of a package's tests.
+fn tests_of(package: &str) -> PathBuf {
+    folder(package.trim_start_matches("hopbench-")).join("tests")
+}
+
 /// Whether a name of tests of a target begins so, as far as files and the names of functions tell.
 fn begins_a_test(package: &str, target: &str, begins: &str) -> bool {
     let (module, test) = begins.rsplit_once("::").unwrap_or(("", begins));
-    let tests = folder(package.trim_start_matches("hopbench-")).join("tests");
+    let tests = tests_of(package);
     let module = if module.is_empty() { "main" } else { module };
     rust_files(&tests).iter().any(|file| {
         let path = file.strip_prefix(&tests).expect("a file of these tests").with_extension("");
@@ -143,7 +150,7 @@ fn each_line_of_the_list_has_tests() {
         .filter(|line| match line.split_whitespace().collect::<Vec<_>>()[..] {
             [package, target, begins] => !begins_a_test(package, target, begins),
             [package, target] => {
-                let tests = folder(package.trim_start_matches("hopbench-")).join("tests");
+                let tests = tests_of(package);
                 !tests.join(target).exists() && !tests.join(format!("{target}.rs")).exists()
             }
             _ => true,

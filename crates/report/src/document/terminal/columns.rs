@@ -23,7 +23,7 @@ struct Printed<'a> {
     column: &'a Column,
     /// Its place in the table.
     at: usize,
-    /// How its names are shown, if they are cut at their end.
+    /// How its names are shown, unless it is wide.
     names: Option<Names>,
     /// Whether any value has a mark.
     is_marked: bool,
@@ -159,11 +159,10 @@ impl<'a> Printed<'a> {
     fn value(&self, cell: &Cell) -> String {
         let is_short = self.column.is_short;
         match self.column.align {
-            Align::Name if self.column.is_wide => cut_middle(&cell.text, self.longest),
-            Align::Name => {
-                let shown = self.names.as_ref().map(|names| names.shown(&cell.text));
-                cut(shown.as_deref().unwrap_or(&cell.text), self.longest)
-            }
+            Align::Name => match &self.names {
+                Some(names) => names.shown(&cell.text),
+                None => cut_middle(&cell.text, self.longest),
+            },
             Align::Words if is_short => cut(&cell.text, self.longest),
             Align::Words => plain(&cell.full()),
             // Beside marks, numbers stay below each other.

@@ -70,13 +70,12 @@ impl Known<'_> {
                 let threads = f64::from(threads(job, job.connections)) * route.clients.len() as f64;
                 Ok(cores / cpus.min(threads))
             }
-            // On a cluster it is in a container of its own.
-            CpuOf::Server if !self.is_by_agents && route.programs.is_empty() => {
-                let cores = of_side("server", record.cost.server.get("cores"))?;
-                Ok(cores / self.usable_beside(record)?)
-            }
             CpuOf::Server => {
                 let cores = of_side("server", record.cost.server.get("cores"))?;
+                // On a cluster a program is in a container of its own.
+                if !self.is_by_agents && route.programs.is_empty() {
+                    return Ok(cores / self.usable_beside(record)?);
+                }
                 // Where a program serves, nobody puts its threads where the job would have them.
                 let pinned = job.server_cpus.as_ref().filter(|_| self.is_by_agents).map(|c| &*c.0);
                 Ok(cores / self.usable(record, &route.servers, servers, pinned)?)
