@@ -1,6 +1,8 @@
 //! The connection to the API server, by a kubeconfig and its context as kubectl takes them, or by
 //! the pod that this runs in.
 
+mod connector;
+
 use std::error::Error;
 use std::future::Future;
 use std::path::Path;
@@ -13,6 +15,8 @@ use kube::client::AuthError;
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 use tokio::runtime::Runtime;
+
+pub(crate) use connector::client;
 
 use crate::api::proxy;
 
@@ -75,7 +79,7 @@ impl Access {
         let proxy = config.proxy_url.as_ref().map(proxy::named);
         let client = {
             let _inside = runtime.enter();
-            Client::try_from(config).map_err(|e| {
+            client(config).map_err(|e| {
                 Fault::environment(format!("cannot reach {server}: {}", explain(&e)))
             })?
         };
