@@ -16,7 +16,7 @@ use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 use tokio::runtime::Runtime;
 
-pub(crate) use connector::client;
+pub(crate) use connector::client_of;
 
 use crate::api::proxy;
 
@@ -79,7 +79,7 @@ impl Access {
         let proxy = config.proxy_url.as_ref().map(proxy::named);
         let client = {
             let _inside = runtime.enter();
-            client(config).map_err(|e| {
+            client_of(config).map_err(|e| {
                 Fault::environment(format!("cannot reach {server}: {}", explain(&e)))
             })?
         };

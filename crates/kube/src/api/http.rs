@@ -52,7 +52,7 @@ mod tests {
     use kube::Config;
 
     use super::*;
-    use crate::api::access::client;
+    use crate::api::access::client_of;
     use crate::api::body::MOST_BYTES;
 
     /// A server whose answer never ends, on the loopback; how many bytes it got rid of when it is
@@ -72,7 +72,7 @@ mod tests {
             }
             sent
         });
-        (client(Config::new(url.parse().unwrap())).unwrap(), server)
+        (client_of(Config::new(url.parse().unwrap())).unwrap(), server)
     }
 
     fn on_runtime<F: Future>(future: F) -> F::Output {

@@ -1,8 +1,8 @@
 //! The client of an API server, and the connections that it opens.
 //!
-//! The library's own client leaves Nagle's algorithm on (RFC 896): the second of two small messages
-//! waits until the first is acknowledged, which takes a server up to 40 ms. Control sessions consist
-//! of small messages.
+//! The library's own client leaves Nagle's algorithm on (RFC 896). The second of two small messages
+//! then waits until the first is acknowledged, which takes a server up to 40 ms. Control sessions
+//! consist of small messages.
 
 use http::Uri;
 use hyper_rustls::MaybeHttpsStream;
@@ -20,20 +20,21 @@ use tower::retry::RetryLayer;
 use tower::util::BoxCloneSyncService;
 use tower::{BoxError, ServiceBuilder, ServiceExt};
 
-/// A way to a server without its TLS: the server's own, or one through a proxy.
-type Way = BoxCloneSyncService<Uri, MaybeHttpsStream<TokioIo<TcpStream>>, BoxError>;
+/// Connects to a server, straight or through a proxy. The server's TLS is not its part.
+type Connector = BoxCloneSyncService<Uri, MaybeHttpsStream<TokioIo<TcpStream>>, BoxError>;
 
-/// A client for the server that `config` names. Must be called where its runtime is. Nothing is
-/// asked of the server yet.
+/// A client for the server that `config` names. Must be called inside a runtime: it starts a
+/// task. Nothing is asked of the server yet.
 ///
 /// # Errors
 /// Certificates or headers that cannot be used, a proxy of an unknown kind.
-pub(crate) fn client(config: Config) -> kube::Result<Client> {
-    let https = config.rustls_https_connector_with_connector(way(&config)?)?;
-    let mut connector = TimeoutConnector::new(https);
-    connector.set_connect_timeout(config.connect_timeout);
-    connector.set_read_timeout(config.read_timeout);
-    connector.set_write_timeout(config.write_timeout);
+pub(crate) fn client_of(config: Config) -> kube::Result<Client> {
+    let https = config.rustls_https_connector_with_connector(connector(&config)?)?;
+    let mut timed = TimeoutConnector::new(https);
+    timed.set_connect_timeout(config.connect_timeout);
+    timed.set_read_timeout(config.read_timeout);
+    timed.set_write_timeout(config.write_timeout);
+    timed.set_reset_reader_on_write(config.reset_reader_on_write);
     let retry = config.default_retry.then(|| RetryLayer::new(RetryPolicy::server_retry()));
     let service = ServiceBuilder::new()
         .layer(config.base_uri_layer())
@@ -41,39 +42,40 @@ pub(crate) fn client(config: Config) -> kube::Result<Client> {
         .option_layer(config.auth_layer()?)
         .layer(config.extra_headers_layer()?)
         .map_err(BoxError::from)
-        .service(HttpClient::builder(TokioExecutor::new()).build(connector));
+        .service(HttpClient::builder(TokioExecutor::new()).build(timed));
     Ok(Client::new(service, config.default_namespace))
 }
 
-/// The way that a configuration names.
-fn way(config: &Config) -> kube::Result<Way> {
+/// The connector to the server of a configuration, by its proxy if it has one.
+fn connector(config: &Config) -> kube::Result<Connector> {
     let mut tcp = HttpConnector::new();
-    // The scheme is of interest to others.
+    // `https` is the TLS layer's, above this one.
     tcp.enforce_http(false);
     tcp.set_nodelay(true);
     let Some(url) = &config.proxy_url else {
-        let way = tcp.map_response(MaybeHttpsStream::Http).map_err(BoxError::from);
-        return Ok(BoxCloneSyncService::new(way));
+        let connector = tcp.map_response(MaybeHttpsStream::Http).map_err(BoxError::from);
+        return Ok(BoxCloneSyncService::new(connector));
     };
     let unknown = || Error::ProxyProtocolUnsupported { proxy_url: Box::new(url.clone()) };
     let matcher = Matcher::builder().all(url.to_string()).build();
-    let proxy = matcher.intercept(&config.cluster_url).ok_or_else(unknown)?;
+    // Any server would do: there is one proxy for all.
+    let proxy = matcher.intercept(&Uri::from_static("https://server")).ok_or_else(unknown)?;
     match proxy.uri().scheme_str() {
         Some("http") => {
-            let way = tunnel(&proxy, tcp).map_response(MaybeHttpsStream::Http);
-            Ok(BoxCloneSyncService::new(way.map_err(BoxError::from)))
+            let connector = tunnel(&proxy, tcp).map_response(MaybeHttpsStream::Http);
+            Ok(BoxCloneSyncService::new(connector.map_err(BoxError::from)))
         }
         Some("https") => {
-            let way = tunnel(&proxy, config.rustls_https_connector_with_connector(tcp)?);
-            Ok(BoxCloneSyncService::new(way.map_err(BoxError::from)))
+            let connector = tunnel(&proxy, config.rustls_https_connector_with_connector(tcp)?);
+            Ok(BoxCloneSyncService::new(connector.map_err(BoxError::from)))
         }
         Some("socks5") => {
-            let mut way = SocksV5::new(proxy.uri().clone(), tcp);
+            let mut connector = SocksV5::new(proxy.uri().clone(), tcp);
             if let Some((user, password)) = proxy.raw_auth() {
-                way = way.with_auth(user.to_owned(), password.to_owned());
+                connector = connector.with_auth(user.to_owned(), password.to_owned());
             }
-            let way = way.map_response(MaybeHttpsStream::Http);
-            Ok(BoxCloneSyncService::new(way.map_err(BoxError::from)))
+            let connector = connector.map_response(MaybeHttpsStream::Http);
+            Ok(BoxCloneSyncService::new(connector.map_err(BoxError::from)))
         }
         _ => Err(unknown()),
     }
@@ -114,13 +116,14 @@ mod tests {
         (at, asked)
     }
 
-    /// Connects as with this proxy; whether small messages are sent at once.
+    /// Whether a connection by this proxy sends small messages at once.
     fn is_prompt(server: &str, proxy: Option<String>) -> bool {
         let mut config = Config::new(server.parse().unwrap());
         config.proxy_url = proxy.map(|url| url.parse().unwrap());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let stream = way(&config).unwrap().oneshot(config.cluster_url.clone()).await.unwrap();
+            let stream =
+                connector(&config).unwrap().oneshot(config.cluster_url.clone()).await.unwrap();
             let MaybeHttpsStream::Http(tcp) = stream else { panic!("TLS at a proxy without it") };
             tcp.inner().nodelay().unwrap()
         })
@@ -150,7 +153,7 @@ mod tests {
     fn a_proxy_of_an_unknown_kind_is_refused() {
         let mut config = Config::new("https://cluster.invalid".parse().unwrap());
         config.proxy_url = Some("ftp://127.0.0.1:1".parse().unwrap());
-        let refused = way(&config).err().unwrap().to_string();
+        let refused = connector(&config).err().unwrap().to_string();
         assert!(refused.contains("ftp://127.0.0.1:1"), "{refused}");
     }
 }

@@ -17,7 +17,7 @@ use kube::{Client, Config};
 use self::answer::{Series, series};
 use super::reading::Reading;
 use super::target::{MeterTarget, pod_of};
-use crate::api::access::client;
+use crate::api::access::client_of;
 use crate::api::http::get;
 
 const SOURCE: &str = "prometheus";
@@ -83,7 +83,7 @@ fn at(url: &str) -> Result<Client, String> {
         .map_err(|e| format!("found the URL `{url}`, expected http://HOST:PORT: {e}"))?;
     let mut config = Config::new(uri);
     config.default_retry = false;
-    client(config).map_err(|e| format!("{url}: {e}"))
+    client_of(config).map_err(|e| format!("{url}: {e}"))
 }
 
 /// A target's last sample: of its cgroup, which is cAdvisor's, or of whatever else was scraped.
