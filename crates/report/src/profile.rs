@@ -15,7 +15,9 @@ use hopbench_model::Profiles;
 
 pub use flame_graph::{difference_graph, flame_graph};
 pub use words::sentences;
-pub(crate) use words::{CAUTION, ends, function, headline, incomplete, nothing, title, value};
+pub(crate) use words::{
+    CAUTION, brief, ends, function, headline, incomplete, nothing, title, value,
+};
 
 /// Every flame graph of a run: the name of its file from the results folder on, and its contents.
 pub fn graphs(profiles: &Profiles, summary: &ProfilesSummary) -> Vec<(String, String)> {

@@ -8,10 +8,10 @@ use hopbench_model::{Folded, PROFILES, ProfiledCell, Profiles, printable};
 use crate::summary::Outcome::Saturated;
 use crate::summary::{
     CellSummary, FrameGrowth, ProfileDifference, ProfileOwner, ProfileSummary, ProfileUnit,
-    ProfilesSummary, WorkloadSummary,
+    ProfilesSummary, Verdict, WorkloadSummary,
 };
 
-/// Frames of a difference that are named.
+/// The frames of a difference that are named, the surest.
 const MOST_FRAMES: usize = 5;
 /// The share of samples that may be lost without a word.
 const MOST_LOST: f64 = 0.01;
@@ -27,12 +27,23 @@ pub struct ProfileSide<'a> {
     pub of_sample: f64,
 }
 
-/// The summary of profiles, with each path against the one that `of` names. `not_told_apart` says
-/// why a cell and that of the other path are not told apart; `None`: they are.
+/// How the rounds tell a cell apart from the one that it is compared with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Told {
+    /// By the main figure.
+    Mainly,
+    /// By another figure alone.
+    Aside,
+    /// Not at all: the verdict on the main figure.
+    Not(String),
+}
+
+/// The summary of profiles, with each path against the one that `of` names; `told` says how the
+/// rounds tell the two apart.
 pub(super) fn summary<'p>(
     profiles: &Profiles,
     of: impl Fn(&str) -> Option<&'p str>,
-    not_told_apart: impl Fn(&ProfiledCell) -> Option<String>,
+    told: impl Fn(&ProfiledCell) -> Told,
 ) -> ProfilesSummary {
     let cells = &profiles.file.cells;
     let against = |cell: &ProfiledCell| {
@@ -41,17 +52,22 @@ pub(super) fn summary<'p>(
             other.path == path && other.workload == cell.workload && other.point == cell.point
         };
         let mut difference = difference_of(profiles, cells.iter().find(is_base)?, cell)?;
-        difference.not_told_apart = not_told_apart(cell);
-        if difference.not_told_apart.is_some() {
-            difference.grew.clear();
-        }
-        Some(difference)
+        let rank = match told(cell) {
+            Told::Mainly => 0,
+            Told::Aside => 1,
+            Told::Not(verdict) => {
+                difference.not_told_apart = Some(verdict);
+                difference.grew.clear();
+                2
+            }
+        };
+        Some((rank, difference))
     };
-    let mut differences: Vec<ProfileDifference> = cells.iter().filter_map(against).collect();
-    differences.sort_by(|a, b| {
-        let alike = |one: &ProfileDifference| one.not_told_apart.is_some();
-        alike(a).cmp(&alike(b)).then_with(|| change(b).total_cmp(&change(a)))
+    let mut differences: Vec<(u8, ProfileDifference)> = cells.iter().filter_map(against).collect();
+    differences.sort_by(|(a_rank, a), (b_rank, b)| {
+        a_rank.cmp(b_rank).then_with(|| change(b).total_cmp(&change(a)))
     });
+    let differences = differences.into_iter().map(|(_, difference)| difference).collect();
     ProfilesSummary {
         notes: profiles.file.notes.clone(),
         cells: cells.iter().map(|cell| one(profiles, cell)).collect(),
@@ -59,26 +75,26 @@ pub(super) fn summary<'p>(
     }
 }
 
-/// The verdict on the main figure of a cell, where no figure of it is called different from the
-/// cell that it is compared with; `None` where one is. A rate that only one of the two carries is
-/// such a difference, and so is CPU time alone.
-pub(super) fn not_told_apart(
-    workloads: &[WorkloadSummary],
-    profiled: &ProfiledCell,
-) -> Option<String> {
+/// How a cell is told apart from the one that it is compared with. A rate that only one of the two
+/// carries is such a difference, and so is CPU time alone.
+pub(super) fn told(workloads: &[WorkloadSummary], profiled: &ProfiledCell) -> Told {
     let no_verdict = || "no verdict".to_owned();
     let is_it =
         |cell: &&CellSummary| cell.path == profiled.path && cell.point_label == profiled.point;
     let workload = workloads.iter().find(|workload| workload.name == profiled.workload);
     let found = workload.and_then(|workload| Some((workload, workload.cells.iter().find(is_it)?)));
-    let Some((workload, cell)) = found else { return Some(no_verdict()) };
+    let Some((workload, cell)) = found else { return Told::Not(no_verdict()) };
+    let is_called = |verdict: &Verdict| verdict.outcome.is_called() || verdict.outcome == Saturated;
+    let main = workload.comparison(cell).and_then(|ratio| ratio.verdict.as_ref());
+    if main.is_some_and(is_called) {
+        return Told::Mainly;
+    }
     let figures = cell.figures.iter();
     let mut verdicts = figures.filter_map(|figure| figure.ratio.as_ref()?.verdict.as_ref());
-    if verdicts.any(|verdict| verdict.outcome.is_called() || verdict.outcome == Saturated) {
-        return None;
+    if verdicts.any(is_called) {
+        return Told::Aside;
     }
-    let main = workload.comparison(cell).and_then(|ratio| ratio.verdict.as_ref());
-    Some(main.map_or_else(no_verdict, |verdict| verdict.text.clone()))
+    Told::Not(main.map_or_else(no_verdict, |verdict| verdict.text.clone()))
 }
 
 /// How much the values of both sides differ, whichever is larger: 0 where they are the same.
@@ -227,7 +243,9 @@ pub fn difference(base: ProfileSide<'_>, path: ProfileSide<'_>) -> ProfileDiffer
         })
         .filter(|frame| frame.growth > frame.error)
         .collect();
-    grew.sort_by(|a, b| b.growth.total_cmp(&a.growth));
+    // A function that grew by many times its scatter is the likelier cause.
+    let sure = |frame: &FrameGrowth| frame.growth / frame.error;
+    grew.sort_by(|a, b| sure(b).total_cmp(&sure(a)));
     grew.truncate(MOST_FRAMES);
     ProfileDifference {
         workload: String::new(),
@@ -280,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_frames_that_grew_most_are_named() {
+    fn only_the_frames_that_grew_surest_are_named() {
         let text = |grown: u64| -> String {
             (1..=9u64).map(|n| format!("client;f{n} {}\n", 10_000 + n * grown)).collect()
         };
@@ -290,6 +308,13 @@ mod tests {
         let names: Vec<String> =
             difference(from, to).grew.into_iter().map(|frame| frame.frame).collect();
         assert_eq!(names, ["f9", "f8", "f7", "f6", "f5"]);
+        // A function that is new grew surer than one that has always scattered.
+        let [base, over] = ["client;old 10000\n", "client;old 10500\nclient;new 300\n"].map(parsed);
+        let [noisy, new] =
+            [&base, &over].map(|folded| ProfileSide { label: "", folded, of_sample: 1.0 });
+        let names: Vec<String> =
+            difference(noisy, new).grew.into_iter().map(|frame| frame.frame).collect();
+        assert_eq!(names, ["new", "old"]);
         let same = difference(from, from);
         assert!(same.grew.is_empty(), "nothing grew: {:?}", same.grew);
     }
@@ -337,7 +362,7 @@ mod tests {
             cell("over", "bulk", Some(5.0)),
             cell("over", "alone", None),
         ];
-        let summary = summary(&profiles(cells), against, |_| None);
+        let summary = summary(&profiles(cells), against, |_| Told::Mainly);
         let [web, bulk] = &summary.differences[..] else { panic!("{:?}", summary.differences) };
         assert_eq!((web.base.as_str(), web.path.as_str()), ("base", "over"));
         assert_eq!(web.unit, ProfileUnit::CpuUsPer("request".to_owned()));
@@ -369,7 +394,11 @@ mod tests {
             base("more"),
             cell("over", "more", Some(5000.0)),
         ];
-        let told = |cell: &ProfiledCell| (cell.workload == "bulk").then(|| "the same".to_owned());
+        let told = |cell: &ProfiledCell| match cell.workload.as_str() {
+            "bulk" => Told::Not("the same".to_owned()),
+            "more" => Told::Aside,
+            _ => Told::Mainly,
+        };
         let summary = summary(&profiles(cells), against, told);
         let order: Vec<(&str, bool, Option<&str>)> = summary
             .differences
@@ -377,14 +406,14 @@ mod tests {
             .map(|one| (one.workload.as_str(), one.grew.is_empty(), one.not_told_apart.as_deref()))
             .collect();
         let expected = [
-            ("more", false, None),
             ("less", false, None),
             ("web", false, None),
+            ("more", false, None),
             ("bulk", true, Some("the same")),
         ];
         assert_eq!(order, expected);
         assert!(!summary.differences[3].stacks.is_empty(), "the graph has everything");
-        let more = &summary.differences[0].grew;
+        let more = &summary.differences[2].grew;
         let library = |frame: &str| {
             let found = more.iter().find(|one| one.frame == frame).expect("a frame that grew");
             found.library.as_deref()
@@ -397,7 +426,7 @@ mod tests {
         let mut broken = cell("over", "web", None);
         (broken.folded, broken.problem) = (None, Some("the agent is gone".to_owned()));
         let summary =
-            summary(&profiles(vec![cell("base", "web", None), broken]), against, |_| None);
+            summary(&profiles(vec![cell("base", "web", None), broken]), against, |_| Told::Mainly);
         assert!(summary.differences.is_empty());
         assert_eq!(summary.cells[1].problem.as_deref(), Some("the agent is gone"));
         assert_eq!(summary.cells[1].graph, None);
@@ -414,7 +443,7 @@ mod tests {
                 throttled,
                 ..cell("base", "web", None)
             };
-            summary(&profiles(vec![cell]), against, |_| None).cells[0].incomplete.clone()
+            summary(&profiles(vec![cell]), against, |_| Told::Mainly).cells[0].incomplete.clone()
         };
         // 10 of 1000 are the most.
         assert_eq!(told(10, 0), None);

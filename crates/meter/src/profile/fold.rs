@@ -102,7 +102,9 @@ pub(super) fn fold<'a, 'n>(
                 continue;
             }
         };
-        let shown = &stack[entry.map_or(0, |entry| entry + 1)..];
+        // The function that runs softirqs is shown only where it is itself what ran.
+        let entry = entry.map(|entry| (entry + 1).min(stack.len() - 1));
+        let shown = &stack[entry.unwrap_or(0)..];
         profile.folded.add(frames(owner, shown).iter().map(String::as_str), 1);
     }
     profile
@@ -178,7 +180,7 @@ mod tests {
             taken(0, &[16, 12, 13]),
             taken(55, &[1, 12]),
         ];
-        let text = "softirq 1\nsoftirq;net_rx_action_[k] 1\n\
+        let text = "softirq;handle_softirqs_[k] 1\nsoftirq;net_rx_action_[k] 1\n\
                     softirq;net_rx_action_[k];tcp_v4_rcv_[k] 2\n";
         assert_eq!(folded(&samples).folded.text(), text);
     }

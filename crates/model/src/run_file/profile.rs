@@ -68,7 +68,7 @@ pub struct ProfiledCell {
 /// What the load of a profiled window is counted in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProfiledCount {
-    /// One of them: `request`, `connection`, `packet`, `message`.
+    /// One of them: `request`, `connection`, `packet`, `message`, `echo`, `KiB`.
     pub unit: String,
     /// The number in the window.
     pub number: f64,

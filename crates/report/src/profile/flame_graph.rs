@@ -33,6 +33,8 @@ struct Node {
     width: f64,
     /// The two sides of a difference.
     values: [f64; 2],
+    /// The same without what it called, as far as that is shown.
+    own: [f64; 2],
     children: BTreeMap<String, Self>,
 }
 
@@ -62,24 +64,27 @@ pub fn flame_graph(title: &str, folded: &Folded) -> String {
 }
 
 /// The flame graph of a difference. A box is as wide as the larger of both values: what only one
-/// side has is seen, too. Red grew, blue shrank.
+/// side has is seen, too. Its colour is of its own time, without what it calls: red grew, blue
+/// shrank. So the function that grew stands out, and not all that lead to it.
 pub fn difference_graph(difference: &ProfileDifference) -> String {
     let mut root = Node::default();
     for (stack, values) in &difference.stacks {
         root.add(stack, values[0].max(values[1]), *values);
     }
-    let most = root.children.values().map(Node::most).fold(0.0, f64::max);
+    let most = root.most();
     let said = |name: &str, node: &Node| {
-        let [base, path] = node.values.map(|value| words::value(value, &difference.unit));
+        let told = |values: [f64; 2]| values.map(|value| words::value(value, &difference.unit));
+        let ([base, path], [own_base, own_path]) = (told(node.values), told(node.own));
         let [from, to] = [&difference.base, &difference.path];
-        format!("{}: {base} on {from}, {path} on {to}", words::frame(name))
+        let name = words::frame(name);
+        format!("{name}: {base} on {from}, {path} on {to}; itself {own_base}, {own_path}")
     };
     let colour = |_: &str, node: &Node, _: usize| {
-        let grown = node.values[1] - node.values[0];
-        colour::of_difference(if most > 0.0 { grown / most } else { 0.0 })
+        colour::of_difference(if most > 0.0 { node.own_growth() / most } else { 0.0 })
     };
     let note = format!(
-        "Red: more on {}. Blue: less. A box is as wide as the larger of the two values.",
+        "Red: its own time, without what it calls, is more on {}. Blue: less. A box is as wide as \
+         the larger of the two values.",
         difference.path
     );
     image(&words::headline(difference), &note, &root, &colour, &said)
@@ -98,6 +103,7 @@ impl Node {
             node = child;
             node.count(width, values);
         }
+        (0..2).for_each(|side| node.own[side] += values[side]);
     }
 
     fn count(&mut self, width: f64, values: [f64; 2]) {
@@ -105,9 +111,14 @@ impl Node {
         (0..2).for_each(|side| self.values[side] += values[side]);
     }
 
-    /// The most that anything from here on grew or shrank.
+    /// By how much its own value grew.
+    fn own_growth(&self) -> f64 {
+        self.own[1] - self.own[0]
+    }
+
+    /// The most that anything from here on grew or shrank by itself.
     fn most(&self) -> f64 {
-        let own = (self.values[1] - self.values[0]).abs();
+        let own = self.own_growth().abs();
         self.children.values().map(Self::most).fold(own, f64::max)
     }
 
@@ -249,7 +260,7 @@ mod tests {
         assert!((named("gone").2 - 1180.0 * 0.2).abs() < 0.5, "{boxes:?}");
         assert!((named("new").2 - 1180.0 * 0.4).abs() < 0.5, "{boxes:?}");
         assert_eq!(named("new").3, "#d63030", "it grew by the most");
-        assert_eq!(named("same").3, "#f0f0f0");
+        assert_eq!([&named("same").3, &named("client").3], ["#f0f0f0", "#f0f0f0"]);
         let [red, _, blue] =
             [1, 3, 5].map(|at| u8::from_str_radix(&named("gone").3[at..at + 2], 16).unwrap());
         assert!(blue > red, "{:?}", named("gone"));

@@ -1,5 +1,7 @@
 //! Profiles in words.
 
+use std::collections::BTreeSet;
+
 use hopbench_analysis::{
     FrameGrowth, ProfileDifference, ProfileSummary, ProfileUnit, ProfilesSummary,
 };
@@ -100,6 +102,30 @@ fn grown(frame: &FrameGrowth, unit: &ProfileUnit) -> String {
     format!("+{} [{low}, {high}]  {owner}{name}", value(*growth, unit))
 }
 
+/// The listed functions that no stack of the base has; `None`: it has all.
+fn seen_only(difference: &ProfileDifference) -> Option<String> {
+    let is_of_base = |name: &str| {
+        let mut stacks = difference.stacks.iter().filter(|(_, values)| values[0] > 0.0);
+        stacks.any(|(stack, _)| stack.split(';').any(|frame| frame == name))
+    };
+    let shown = difference.grew.iter().take(MOST_FUNCTIONS);
+    let mut names: Vec<String> = shown
+        .filter(|one| one.base_value == 0.0 && !is_of_base(&one.frame))
+        .map(function)
+        .collect();
+    // Two proxies can have the same.
+    let mut known = BTreeSet::new();
+    names.retain(|name| known.insert(name.clone()));
+    (!names.is_empty()).then(|| names.join(", "))
+}
+
+/// The first pair and its surest function, in one sentence; `None` where no function is named.
+pub(crate) fn brief(summary: &ProfilesSummary) -> Option<String> {
+    let first = summary.differences.first()?;
+    let surest = grown(first.grew.first()?, &first.unit).replace("  ", " ");
+    Some(format!("{}; {surest}", headline(first)))
+}
+
 fn scaled(value: f64, unit: &ProfileUnit) -> f64 {
     if *unit == ProfileUnit::Share { value * 100.0 } else { value }
 }
@@ -133,6 +159,8 @@ pub fn sentences(summary: &ProfilesSummary, folder: &str) -> Vec<String> {
         out.push(format!("  {folder}/{}", difference.graph));
         let functions = difference.grew.iter().take(MOST_FUNCTIONS);
         out.extend(functions.map(|frame| format!("  {}", grown(frame, &difference.unit))));
+        let only = seen_only(difference);
+        out.extend(only.map(|names| format!("  seen only on {}: {names}", difference.path)));
         let why = wrap::wrap(&wrap::plain(&nothing(difference).unwrap_or_default()), WIDTH - 2);
         out.extend(why.iter().map(|line| format!("  {line}")));
     }
@@ -204,6 +232,18 @@ mod tests {
             CAUTION,
         ];
         assert_eq!(told, expected);
+        let mut of_new = difference();
+        of_new.grew[1].base_value = 0.0;
+        of_new.grew.push(FrameGrowth { owner: "server".to_owned(), ..of_new.grew[1].clone() });
+        of_new.grew.swap(2, 3);
+        let told = sentences(&summary(of_new.clone()), "x");
+        assert_eq!(told[7], "  seen only on overlay: copy (libc.so.6)");
+        // There it calls others.
+        of_new.stacks = vec![("server;copy;move".to_owned(), [1.0, 2.0])];
+        assert_eq!(sentences(&summary(of_new), "x")[7], CAUTION);
+        let expected = "web on overlay against bridge, size=64: CPU 12.3 us for each request, \
+                        bridge 9.87 us; +1.23 us [1.13, 1.33] softirq: vxlan_rcv (kernel)";
+        assert_eq!(brief(&summary(difference())).as_deref(), Some(expected));
         let shares = ProfileDifference {
             unit: ProfileUnit::Share,
             grew: Vec::new(),

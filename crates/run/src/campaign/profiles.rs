@@ -26,8 +26,8 @@ use taking::{ForWindow, Taking};
 /// The program of every proxy: only labs are profiled, and their proxies are Envoys. The services
 /// that these ask are no Envoys.
 const PROXY_PROGRAM: &str = "envoy";
-/// Bytes of a MB.
-const MB: f64 = 1e6;
+/// Bytes of a KiB.
+const KIB: f64 = 1024.0;
 
 /// What is known of all cells that are profiled.
 struct Setting {
@@ -273,7 +273,7 @@ fn watched(
 fn count(record: &Record) -> Option<ProfiledCount> {
     let unit = record.kind().unit;
     let (name, each) = match unit {
-        Unit::Bits => ("MB", record.window_s / 8.0 / MB),
+        Unit::Bits => ("KiB", record.window_s / 8.0 / KIB),
         Unit::Messages => ("message", record.window_s),
         Unit::Requests => ("request", record.window_s),
         Unit::Connections => ("connection", record.window_s),

@@ -10,8 +10,9 @@ pub struct ProfilesSummary {
     pub notes: Vec<String>,
     /// The cells that were profiled.
     pub cells: Vec<ProfileSummary>,
-    /// Paths against the baseline: first those that the rounds tell apart from it, and of these the
-    /// ones whose CPU differs most.
+    /// Paths against the baseline: first those that the rounds tell apart from it by the main
+    /// figure, then by another one alone. Within each group, the one whose CPU differs most comes
+    /// first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<ProfileDifference>,
 }
@@ -60,7 +61,7 @@ pub struct ProfileOwner {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProfileUnit {
-    /// CPU time in microseconds for each of these: `request`, `packet`, `MB` ...
+    /// CPU time in microseconds for each of these: `request`, `packet`, `KiB` ...
     CpuUsPer(String),
     /// The share of all samples: nothing was counted that profiles could be compared by.
     Share,
@@ -90,8 +91,9 @@ pub struct ProfileDifference {
     /// samples scatter. Absent: the rounds tell them apart.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_told_apart: Option<String>,
-    /// The frames whose own value grew most, the first by the most. Own means without what they
-    /// call. A frame is left out where its growth is not larger than its error.
+    /// The frames whose own value grew, the surest first: by the growth as a multiple of its
+    /// error. Own means without what they call. A frame is left out where its growth is not larger
+    /// than its error.
     pub grew: Vec<FrameGrowth>,
     /// Every stack with the base's value and the path's.
     #[serde(skip)]

@@ -5,6 +5,7 @@ use hopbench_analysis::Summary;
 use crate::campaign::answer::{self, Answer, Value};
 use crate::campaign::page_text;
 use crate::document::{Block, Cell, Column, Kind, Line, Part, Reach, Row, Table, Tone};
+use crate::profile;
 
 /// Rows of one table; more are counted.
 const MOST_ROWS: usize = 60;
@@ -28,6 +29,9 @@ pub(super) fn blocks(summary: &Summary) -> Vec<Block> {
     }
     let mut lines: Vec<Line> =
         answer.facts.iter().map(|fact| Line::named(fact.label, &fact.text)).collect();
+    // The end of a run has them below its screen.
+    let profiles = summary.profiles.as_ref().and_then(profile::brief);
+    lines.extend(profiles.map(|text| Line::named("profiles", text)));
     // Those of the run as a whole stand in the next part.
     let is_of_run =
         |note: &&String| summary.run.notes.iter().any(|own| page_text::sentence(own) == *note);

@@ -95,7 +95,8 @@ fn difference(number: usize, difference: &ProfileDifference) -> Block {
             let name: [Cell; 2] = [one.owner.clone().into(), function(one).into()];
             Row::of(name.into_iter().chain(values.map(Cell::from)).chain([grew]))
         });
-        let caption = format!("{path} against {base}: functions whose own time grew most");
+        let caption =
+            format!("{path} against {base}: functions whose own time grew, the surest first");
         let table =
             Table { caption, is_titled: false, kind: Kind::Figures, columns, rows: rows.collect() };
         blocks.push(table.into());
