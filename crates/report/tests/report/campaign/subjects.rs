@@ -1,6 +1,6 @@
-//! Runs with subjects in reports: what each of them had, and of which of them the hops are.
+//! Runs with subjects in reports: what each of them had, cost, and what hops add with each.
 
-use hopbench_model::{Cell, NodeSettings, Path, Proof, Reference, Subject};
+use hopbench_model::{Cell, Cost, NodeSettings, Path, Proof, Reference, Subject};
 use hopbench_report::campaign::Screen;
 use hopbench_report::comparison::CaseState;
 
@@ -88,7 +88,7 @@ fn every_subject_says_what_it_had() {
 }
 
 #[test]
-fn each_hop_adds_what_it_does_with_the_first_subject_and_the_title_says_so() {
+fn each_hop_adds_has_a_row_of_each_subject() {
     let (plain, both) = (mesh::mesh(2), compared(2));
     let screen = |made: &Made| Screen { height: 200, ..Screen::default() }.text(&summary(made));
     let below = |screen: &str, title: &str| -> Vec<String> {
@@ -96,15 +96,60 @@ fn each_hop_adds_what_it_does_with_the_first_subject_and_the_title_says_so() {
         let (_, rest) = screen.split_once(&title).unwrap_or_else(|| panic!("{screen}"));
         rest.lines().take_while(|line| !line.is_empty()).map(str::to_owned).collect()
     };
-    let expected = below(&screen(&plain), " (1 of 3 families)");
-    assert!(expected.iter().any(|line| line.starts_with("+ client sidecar ")), "{expected:?}");
-    assert_eq!(below(&screen(&both), ", subject old (1 of 3 families)"), expected);
+    let [plain, rows] = [&plain, &both].map(|made| {
+        let told = below(&screen(made), " (1 of 3 families; the details have all)");
+        told.into_iter().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+    });
+    let rows: Vec<String> = rows.collect();
+    let steps = ["no proxy", "+ server sidecar", "+ client sidecar"];
+    let expected: Vec<String> =
+        plain.filter(|line| steps.iter().any(|step| line.starts_with(step))).collect();
+    assert_eq!(expected.len(), steps.len(), "{expected:?}");
+    for (step, line) in steps.iter().zip(&expected) {
+        // The old one is as the run without subjects.
+        let [old, new] = ["old", "new"].map(|subject| {
+            let name = format!("{step}, {subject} ");
+            let at = rows.iter().position(|row| row.starts_with(&name));
+            let at = at.unwrap_or_else(|| panic!("{name}: {rows:?}"));
+            (at, rows[at].strip_prefix(&name).unwrap())
+        });
+        // The unit stands in the head only where all rows have it.
+        let bare = |text: &str| text.replace(" us", "");
+        assert_eq!(Some(bare(old.1)), line.strip_prefix(&format!("{step} ")).map(bare));
+        assert_eq!(new.0, old.0 + 1, "one below the other: {rows:?}");
+    }
     // The details have those of all.
     let all = summary(&both).waterfall;
     for subject in ["old", "new"] {
         let name = format!("bridge@a → bridge@b, direct, subject {subject} at rate=100");
         assert_eq!(all.iter().filter(|one| one.name() == name).count(), 1, "{name}");
     }
+}
+
+#[test]
+fn the_costs_of_each_path_are_compared_with_those_of_the_first_subject() {
+    let mut made = compared(6);
+    for record in made.records.iter_mut().filter(|record| record.path == "both.new") {
+        let Cost { client, server, proxies, .. } = &mut record.cost;
+        let of_proxies = proxies.iter_mut().map(|proxy| &mut proxy.figures);
+        for figures in of_proxies.chain([client, server]) {
+            for name in ["cores", "cpu_s", "system_s", "user_s"] {
+                figures.get_mut(name).into_iter().for_each(|value| *value *= 2.0);
+            }
+        }
+    }
+    let screen = Screen { height: 200, ..Screen::default() }.text(&summary(&made));
+    let words = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (_, costs) = words.split_once("CPU per request ").unwrap();
+    let (costs, _) = costs.split_once(" limited by ").unwrap();
+    // The one that differs comes first, and of seven paths five are told.
+    let [dearer, rest] = ["web at rate=4000: both.new +", " % ("].map(|part| costs.find(part));
+    assert_eq!(dearer, Some(0), "{costs}");
+    assert!(
+        rest.is_some() && costs.contains(" us to 2") && costs.ends_with(" and 2 more"),
+        "{costs}"
+    );
+    assert!(!costs.contains('?') && costs.matches(".new ").count() == 5, "{costs}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use hopbench_analysis::{CellSummary, FigureSummary, Summary, WorkloadSummary};
 
+use super::super::tables::Value;
 use super::super::text::short;
 use super::fact::Fact;
 use crate::number::counted;
@@ -19,6 +20,13 @@ pub(in super::super) fn fact(summary: &Summary) -> Option<Fact> {
     let points = workload.points();
     let point = points.last().copied().unwrap_or_default();
     let here = |cell: &&CellSummary| !cell.is_twin && cell.point_label == point;
+    let named = |text: String| {
+        let at = if point.is_empty() { String::new() } else { format!(" at {point}") };
+        Fact { label: label(figure.name), text: format!("{}{at}: {text}", workload.name) }
+    };
+    if let Some(text) = compared(summary, workload, figure, point) {
+        return Some(named(text));
+    }
     let mut told: Vec<(f64, String)> = Vec::new();
     for cell in workload.cells.iter().filter(here) {
         let Some(estimate) = cell.figure(figure.name) else { continue };
@@ -46,11 +54,45 @@ pub(in super::super) fn fact(summary: &Summary) -> Option<Fact> {
     } else {
         String::new()
     };
-    let at = if point.is_empty() { String::new() } else { format!(" at {point}") };
-    Some(Fact {
-        label: label(figure.name),
-        text: format!("{}{at}: {}{more}", workload.name, each.join(", ")),
-    })
+    Some(named(format!("{}{more}", each.join(", "))))
+}
+
+/// Of a run with subjects, by how much each path's costs differ from those with the first subject;
+/// `None` of other runs. `sidecars.new +11 ±6 % (442 us to 483 us), gateway.new not decided (...)`.
+fn compared(
+    summary: &Summary,
+    workload: &WorkloadSummary,
+    figure: &FigureSummary,
+    point: &str,
+) -> Option<String> {
+    let here = || workload.cells.iter().filter(|cell| !cell.is_twin && cell.point_label == point);
+    let one = |cell: &CellSummary| {
+        let base = summary.paths[cell.path_index].compared_with.as_ref()?;
+        let own = cell.figure(figure.name)?;
+        let base = here().find(|other| other.path == *base)?.figure(figure.name)?;
+        let value = Value::of(own.ratio.as_ref()?);
+        let spent = [base, own].map(|one| short(figure.name, one.spread.median));
+        // The legend is about the tables.
+        let verdict = match &value {
+            Value::NotDecided => "not decided",
+            Value::Late | Value::NoRatio => "no verdict",
+            other => other.text(),
+        };
+        let text = format!("{} {verdict} ({} to {})", cell.path, spent[0], spent[1]);
+        Some((matches!(value, Value::Effect { .. }), text))
+    };
+    let mut all: Vec<(bool, String)> =
+        if summary.run.subjects.is_empty() { Vec::new() } else { here().filter_map(one).collect() };
+    if all.is_empty() {
+        return None;
+    }
+    // Those that differ first.
+    all.sort_by_key(|(differs, _)| !differs);
+    let left_out = all.len().saturating_sub(MOST);
+    all.truncate(MOST);
+    let each: Vec<String> = all.into_iter().map(|(_, text)| text).collect();
+    let more = if left_out > 0 { format!(" and {left_out} more") } else { String::new() };
+    Some(format!("{}{more}", each.join(", ")))
 }
 
 /// CPU time of all ends and proxies for a unit of work.

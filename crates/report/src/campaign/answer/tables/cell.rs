@@ -56,7 +56,7 @@ pub(crate) struct Cell {
 
 impl Value {
     /// The verdict of a comparison in short.
-    pub(super) fn of(ratio: &RatioSummary) -> Self {
+    pub(in super::super) fn of(ratio: &RatioSummary) -> Self {
         let outcome = ratio.verdict.as_ref().map(|verdict| verdict.outcome);
         let change = || ratio.spread.map_or_else(String::new, |spread| effect(spread.median));
         match outcome {

@@ -13,19 +13,20 @@ type Figure = (&'static str, &'static str);
 
 /// Columns that have room beside each other.
 const MOST_COLUMNS: usize = 6;
+/// Rows of several subjects; with more, only the first subject has any.
+const MOST_ROWS: usize = 10;
 
 /// A row a step, of each workload its latency and CPU at the highest point; `None` without a family
-/// of paths. Of several subjects, those of the first that has any.
+/// of paths. With several subjects, each step has a row of each, as far as there is room.
 pub(in super::super) fn table(summary: &Summary) -> Option<Table> {
-    let mut subjects = summary.run.subjects.iter().map(|subject| &subject.name);
-    let subject = subjects.find(|name| !of(summary, Some(*name)).is_empty());
-    let all = of(summary, subject);
+    let mut subjects: Vec<Option<&String>> =
+        summary.run.subjects.iter().map(|subject| Some(&subject.name)).collect();
+    subjects.retain(|name| !of(summary, *name).is_empty());
+    let all = of(summary, subjects.first().copied().flatten());
     // Of several with as many steps, the first.
     let longest = *all.iter().rev().max_by_key(|one| chain(one).count())?;
-    let is_family =
-        |one: &&WaterfallSummary| one.family == longest.family && one.variant == longest.variant;
     let mut shown: Vec<&WaterfallSummary> = Vec::new();
-    for one in all.iter().copied().filter(is_family) {
+    for one in all.iter().copied().filter(|one| is_of_family(one, longest)) {
         // The last of a workload is at its highest point.
         match shown.iter_mut().find(|known| known.workload == one.workload) {
             Some(known) => *known = one,
@@ -36,22 +37,39 @@ pub(in super::super) fn table(summary: &Summary) -> Option<Table> {
         shown.iter().flat_map(|one| columns(one).into_iter().map(move |figure| (*one, figure)));
     let figures: Vec<(&WaterfallSummary, Figure)> = figures.take(MOST_COLUMNS).collect();
     let labels = labels(longest, &shown);
-    let row = |(place, label): (usize, &String)| Row {
-        name: label.clone(),
-        cells: figures.iter().map(|(one, (name, _))| cell(one, label, name)).collect(),
-        rank: -(place as f64),
+    if labels.len() * subjects.len() > MOST_ROWS {
+        subjects.truncate(1);
+    }
+    let row = |label: &String, subject: Option<&String>| {
+        let cells = figures.iter().map(|(one, (name, _))| match with(summary, subject, one) {
+            Some(one) => cell(one, label, name),
+            None => Cell::plain(Value::Absent),
+        });
+        let subject = subject.filter(|_| subjects.len() > 1);
+        let subject = subject.map_or(String::new(), |subject| format!(", {subject}"));
+        (format!("{label}{subject}"), cells.collect())
     };
-    let rows: Vec<Row> = labels.iter().enumerate().map(row).collect();
+    // Without subjects, the steps are those of no subject.
+    let of_whom = if subjects.is_empty() { &[None][..] } else { &subjects };
+    let rows = labels.iter().flat_map(|label| of_whom.iter().map(|subject| row(label, *subject)));
+    let rows =
+        rows.enumerate().map(|(place, (name, cells))| Row { name, cells, rank: -(place as f64) });
+    let rows: Vec<Row> = rows.collect();
     let column = |(one, (_, label)): &(&WaterfallSummary, Figure)| Column {
         heads: [one.workload.clone(), (*label).to_owned(), one.point_label.clone()],
         better: Better::Neither,
     };
     let columns: Vec<Column> = figures.iter().map(column).collect();
     let families = families(&all);
-    let more = if families > 1 { format!(" (1 of {families} families)") } else { String::new() };
+    let more = if families > 1 {
+        format!(" (1 of {families} families; the details have all)")
+    } else {
+        String::new()
+    };
     let variant = longest.variant.as_ref().filter(|name| *name != Variant::PLAIN);
     let variant = variant.map_or(String::new(), |variant| format!(", variant {variant}"));
-    let subject = subject.map_or(String::new(), |subject| format!(", subject {subject}"));
+    let only = subjects.first().copied().flatten().filter(|_| subjects.len() == 1);
+    let subject = only.map_or(String::new(), |subject| format!(", subject {subject}"));
     let family = longest.family.replace('→', "to");
     let title = format!("each hop adds, {family}{variant}{subject}{more}");
     if rows.is_empty() || columns.is_empty() {
@@ -63,6 +81,24 @@ pub(in super::super) fn table(summary: &Summary) -> Option<Table> {
 /// The waterfalls of a subject, or of a run without any.
 fn of<'a>(summary: &'a Summary, subject: Option<&String>) -> Vec<&'a WaterfallSummary> {
     summary.waterfall.iter().filter(|one| one.subject.as_ref() == subject).collect()
+}
+
+/// The same waterfall with a subject.
+fn with<'a>(
+    summary: &'a Summary,
+    subject: Option<&String>,
+    one: &'a WaterfallSummary,
+) -> Option<&'a WaterfallSummary> {
+    let is_it = |other: &&WaterfallSummary| {
+        is_of_family(other, one)
+            && other.workload == one.workload
+            && other.point_label == one.point_label
+    };
+    of(summary, subject).into_iter().find(is_it)
+}
+
+fn is_of_family(one: &WaterfallSummary, other: &WaterfallSummary) -> bool {
+    one.family == other.family && one.variant == other.variant
 }
 
 /// The steps that lead from the first path to the one with most proxies.
