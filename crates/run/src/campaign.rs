@@ -47,7 +47,7 @@ const SETTLING: Nanos = SECOND;
 pub fn trial_overhead_ns(testbed: &TestbedSpec) -> Nanos {
     match testbed {
         TestbedSpec::Lab(_) | TestbedSpec::Hosts(_) => SECOND * 6 / 100,
-        TestbedSpec::Kubernetes(_) => SECOND * 13 / 100,
+        TestbedSpec::Kubernetes(_) => SECOND * 95 / 1000,
     }
 }
 
