@@ -209,10 +209,11 @@ impl Flags {
                 return Ok(());
             }
         }
+        let subject = if plan.subjects.is_empty() { "" } else { " --subject ..." };
         Err(Fault::input(format!(
-            "--resume: the plan in {} runs programs: found {program}; if you trust this folder, \
-             give its scenario again, with the same --subject",
-            dir.display(),
+            "--resume: the plan in {dir} runs programs: found {program}; if you trust this folder, \
+             say the same as in its first run: hopbench run SCENARIO{subject} --resume {dir}",
+            dir = dir.display(),
         )))
     }
 
