@@ -70,6 +70,7 @@ fn summary(data: &RunData) -> Summary {
             status: run.status,
             started_at: run.started_at.clone(),
             ended_at: run.ended_at.clone(),
+            took_s: took_s(run),
             testbed: if imported { IMPORTED } else { plan.testbed.name() },
             imported,
             rounds: plan.rounds,
@@ -92,8 +93,8 @@ fn summary(data: &RunData) -> Summary {
         proxy_curves: mesh::curves(data),
         searches: search::all(data),
         profiles: data.profiles.as_ref().map(|profiles| {
-            let alike = |cell: &_| profiles::not_told_apart(&workloads, cell);
-            profiles::summary(profiles, |name| data.reference_of(name), alike)
+            let told = |cell: &_| profiles::told(&workloads, cell);
+            profiles::summary(profiles, |name| data.reference_of(name), told)
         }),
         skipped: skipped(data),
         failures: data.failures.iter().map(|(trial, unused)| trial.summary(unused)).collect(),
@@ -158,6 +159,18 @@ fn spent_s(run: &RunFile) -> Option<f64> {
     let seconds = seconds_between(&run.started_at, run.ended_at.as_deref()?)?;
     // Under a stop rule cells have different numbers of rounds.
     (run.session <= 1 && run.plan.stop.is_none()).then_some(seconds as f64)
+}
+
+/// How long a run took, s; `None` while it goes on. Sessions lie apart: of several, this is the
+/// time of the rounds, where a budget counts it and nothing but rounds was measured.
+fn took_s(run: &RunFile) -> Option<u64> {
+    let whole = seconds_between(&run.started_at, run.ended_at.as_deref()?)?;
+    let has_searches = run.plan.points.iter().any(|point| point.search.is_some());
+    match run.session {
+        0 | 1 => Some(whole),
+        _ if has_searches || run.spent_ns == 0 => None,
+        _ => Some((run.spent_ns + SECOND / 2) / SECOND),
+    }
 }
 
 /// Cells that cannot be measured here; one line a path and reason, as a path that cannot be built

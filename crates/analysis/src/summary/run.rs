@@ -98,6 +98,9 @@ pub struct Run {
     /// UTC, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<String>,
+    /// How long it took, s, without the pauses between sessions; absent where that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub took_s: Option<u64>,
     /// The testbed's name.
     pub testbed: &'static str,
     /// Whether other tools measured the trials: they have no testbed, and nothing is proved.

@@ -1,6 +1,6 @@
 //! The first line of the answer: which run, how large, how long, and what is missing of it.
 
-use hopbench_analysis::text::{seconds_between, status};
+use hopbench_analysis::text::status;
 use hopbench_analysis::{SearchSummary, Summary};
 use hopbench_model::RunStatus;
 
@@ -30,9 +30,7 @@ impl Head {
         if run.rounds < 3 || run.stop.is_some() {
             parts.extend(page_text::rounds(summary));
         }
-        let ended = run.ended_at.as_deref();
-        let took = ended.and_then(|ended| seconds_between(&run.started_at, ended));
-        parts.extend(took.map(long_time));
+        parts.extend(run.took_s.map(long_time));
         parts.extend(trials(summary));
         let cpus = summary.environment.get("cpu_count").filter(|_| run.testbed == "lab");
         let cpus = cpus.map_or(String::new(), |count| format!(", {count} CPUs"));

@@ -56,6 +56,20 @@ fn screens_are_as_agreed() {
     assert_eq!(fs::read_dir(folder()).unwrap().count(), screens.len(), "files and screens");
 }
 
+#[test]
+fn the_pauses_between_sessions_are_no_part_of_the_time_of_a_run() {
+    let head =
+        |made: &Made| render(made, "screen").split("\n\n").next().unwrap().replace('\n', " ");
+    let mut made = fixture::quickstart(3);
+    assert!(head(&made).contains(", 6 min 41 s, "), "{}", head(&made));
+    made.run.session = 2;
+    assert!(!head(&made).contains(" min "), "nobody counted it: {}", head(&made));
+    made.run.spent_ns = 90_000_000_000;
+    assert!(head(&made).contains(", 1 min 30 s, "), "{}", head(&made));
+    made.run.ended_at = None;
+    assert!(!head(&made).contains(" min "), "it goes on: {}", head(&made));
+}
+
 /// The row of a path, its words.
 fn row(screen: &str, path: &str) -> Vec<String> {
     let line = screen.lines().find(|line| line.split_whitespace().next() == Some(path));
