@@ -19,8 +19,8 @@ pub(super) const PRACTICE: Duration = Duration::from_secs(10);
 /// The run that finds the round trip without work.
 pub(super) const BASE: Duration = Duration::from_secs(10);
 
-/// The sizes, %, each with the budget of a run, s: of `http`, whose figure scatters most, and of
-/// the others.
+/// The sizes, %, each with the budget of a run, s: of `rr` and `http`, whose goal it is, and of
+/// `stream`, whose figure scatters less.
 const SIZES: [(u32, u64, u64); 5] =
     [(0, 60, 60), (2, 240, 90), (5, 40, 40), (10, 25, 25), (20, 15, 15)];
 
@@ -28,8 +28,8 @@ const SIZES: [(u32, u64, u64); 5] =
 pub(super) fn effects() -> impl Iterator<Item = Effect> {
     let parts = [BenchPart::Rr, BenchPart::Http, BenchPart::Stream];
     parts.into_iter().flat_map(|part| {
-        SIZES.map(|(percent, of_http, of_others)| {
-            let s = if part == BenchPart::Http { of_http } else { of_others };
+        SIZES.map(|(percent, of_others, of_stream)| {
+            let s = if part == BenchPart::Stream { of_stream } else { of_others };
             Effect { part, percent, budget: Duration::from_secs(s) }
         })
     })

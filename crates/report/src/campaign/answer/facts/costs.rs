@@ -57,42 +57,42 @@ pub(in super::super) fn fact(summary: &Summary) -> Option<Fact> {
     Some(named(format!("{}{more}", each.join(", "))))
 }
 
-/// Of a run with subjects, by how much each path's costs differ from those with the first subject;
-/// `None` of other runs. `sidecars.new +11 ±6 % (442 us to 483 us), gateway.new not decided (...)`.
+/// Of a run with subjects, by how much the costs of paths differ from those with the first subject,
+/// and how many do not; `None` of other runs. `sidecars.new +11 ±6 % (442 us to 483 us), 2 same`.
 fn compared(
     summary: &Summary,
     workload: &WorkloadSummary,
     figure: &FigureSummary,
     point: &str,
 ) -> Option<String> {
-    let here = || workload.cells.iter().filter(|cell| !cell.is_twin && cell.point_label == point);
-    let one = |cell: &CellSummary| {
-        let base = summary.paths[cell.path_index].compared_with.as_ref()?;
-        let own = cell.figure(figure.name)?;
-        let base = here().find(|other| other.path == *base)?.figure(figure.name)?;
-        let value = Value::of(own.ratio.as_ref()?);
-        let spent = [base, own].map(|one| short(figure.name, one.spread.median));
-        // The legend is about the tables.
-        let verdict = match &value {
-            Value::NotDecided => "not decided",
-            Value::Late | Value::NoRatio => "no verdict",
-            other => other.text(),
-        };
-        let text = format!("{} {verdict} ({} to {})", cell.path, spent[0], spent[1]);
-        Some((matches!(value, Value::Effect { .. }), text))
-    };
-    let mut all: Vec<(bool, String)> =
-        if summary.run.subjects.is_empty() { Vec::new() } else { here().filter_map(one).collect() };
-    if all.is_empty() {
+    if summary.run.subjects.is_empty() {
         return None;
     }
-    // Those that differ first.
-    all.sort_by_key(|(differs, _)| !differs);
-    let left_out = all.len().saturating_sub(MOST);
-    all.truncate(MOST);
-    let each: Vec<String> = all.into_iter().map(|(_, text)| text).collect();
-    let more = if left_out > 0 { format!(" and {left_out} more") } else { String::new() };
-    Some(format!("{}{more}", each.join(", ")))
+    let here = || workload.cells.iter().filter(|cell| !cell.is_twin && cell.point_label == point);
+    let mut told = Vec::new();
+    let [mut more, mut same, mut open, mut unjudged] = [0; 4];
+    for cell in here() {
+        let base = summary.paths[cell.path_index].compared_with.as_ref();
+        let base = base.and_then(|base| here().find(|other| other.path == *base));
+        let both = base.map(|base| [base, cell].map(|one| one.figure(figure.name)));
+        let Some([Some(base), Some(own)]) = both else { continue };
+        match own.ratio.as_ref().map(Value::of) {
+            Some(Value::Effect { text, .. }) if told.len() < MOST => {
+                let [from, to] = [base, own].map(|one| short(figure.name, one.spread.median));
+                told.push(format!("{} {text} ({from} to {to})", cell.path));
+            }
+            Some(Value::Effect { .. }) => more += 1,
+            Some(Value::Same(_)) => same += 1,
+            Some(Value::NotDecided) => open += 1,
+            _ => unjudged += 1,
+        }
+    }
+    for (count, what) in
+        [(more, "more"), (same, "same"), (open, "not decided"), (unjudged, "without a verdict")]
+    {
+        told.extend((count > 0).then(|| format!("{count} {what}")));
+    }
+    (!told.is_empty()).then(|| told.join(", "))
 }
 
 /// CPU time of all ends and proxies for a unit of work.

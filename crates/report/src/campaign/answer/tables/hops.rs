@@ -61,11 +61,7 @@ pub(in super::super) fn table(summary: &Summary) -> Option<Table> {
     };
     let columns: Vec<Column> = figures.iter().map(column).collect();
     let families = families(&all);
-    let more = if families > 1 {
-        format!(" (1 of {families} families; the details have all)")
-    } else {
-        String::new()
-    };
+    let more = if families > 1 { format!(" (1 of {families} families)") } else { String::new() };
     let variant = longest.variant.as_ref().filter(|name| *name != Variant::PLAIN);
     let variant = variant.map_or(String::new(), |variant| format!(", variant {variant}"));
     let only = subjects.first().copied().flatten().filter(|_| subjects.len() == 1);
