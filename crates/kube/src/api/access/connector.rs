@@ -5,6 +5,7 @@
 //! consist of small messages.
 
 use http::Uri;
+use http::uri::Scheme;
 use hyper_rustls::MaybeHttpsStream;
 use hyper_timeout::TimeoutConnector;
 use hyper_util::client::legacy::Client as HttpClient;
@@ -60,16 +61,16 @@ fn connector(config: &Config) -> kube::Result<Connector> {
     let matcher = Matcher::builder().all(url.to_string()).build();
     // Any server would do: there is one proxy for all.
     let proxy = matcher.intercept(&Uri::from_static("https://server")).ok_or_else(unknown)?;
-    match proxy.uri().scheme_str() {
-        Some("http") => {
+    match proxy.uri().scheme() {
+        Some(scheme) if *scheme == Scheme::HTTP => {
             let connector = tunnel(&proxy, tcp).map_response(MaybeHttpsStream::Http);
             Ok(BoxCloneSyncService::new(connector.map_err(BoxError::from)))
         }
-        Some("https") => {
+        Some(scheme) if *scheme == Scheme::HTTPS => {
             let connector = tunnel(&proxy, config.rustls_https_connector_with_connector(tcp)?);
             Ok(BoxCloneSyncService::new(connector.map_err(BoxError::from)))
         }
-        Some("socks5") => {
+        Some(scheme) if scheme.as_str() == "socks5" => {
             let mut connector = SocksV5::new(proxy.uri().clone(), tcp);
             if let Some((user, password)) = proxy.raw_auth() {
                 connector = connector.with_auth(user.to_owned(), password.to_owned());
