@@ -146,7 +146,7 @@ pub(crate) fn nothing(difference: &ProfileDifference) -> Option<String> {
 pub fn sentences(summary: &ProfilesSummary, folder: &str) -> Vec<String> {
     let taken = summary.cells.iter().filter(|cell| cell.graph.is_some()).count();
     let mut out = vec![format!(
-        "Profiles of {}, in no figure; flame graphs in {folder}/profile",
+        "Profiles of {}, by extra trials; flame graphs in {folder}/profile",
         counted(taken as u64, "cell", "cells")
     )];
     out.extend(summary.notes.iter().map(|note| format!("note: {note}")));
@@ -222,7 +222,7 @@ mod tests {
         };
         let told = sentences(&summary(difference()), "results/x");
         let expected = [
-            "Profiles of 0 cells, in no figure; flame graphs in results/x/profile",
+            "Profiles of 0 cells, by extra trials; flame graphs in results/x/profile",
             "note: the kernel forbids much",
             "web on overlay against bridge, size=64: CPU 12.3 us for each request, bridge 9.87 us",
             "  results/x/profile/overlay-vs-bridge.web.svg",
