@@ -160,8 +160,9 @@ pub fn sentences(summary: &ProfilesSummary, folder: &str) -> Vec<String> {
         let functions = difference.grew.iter().take(MOST_FUNCTIONS);
         out.extend(functions.map(|frame| format!("  {}", grown(frame, &difference.unit))));
         let only = seen_only(difference);
-        out.extend(only.map(|names| format!("  seen only on {}: {names}", difference.path)));
-        let why = wrap::wrap(&wrap::plain(&nothing(difference).unwrap_or_default()), WIDTH - 2);
+        let only = only.map(|names| format!("seen only on {}: {names}", difference.path));
+        let why = nothing(difference).or(only).unwrap_or_default();
+        let why = wrap::wrap(&wrap::plain(&why), WIDTH - 2);
         out.extend(why.iter().map(|line| format!("  {line}")));
     }
     if shown.iter().any(|difference| !difference.grew.is_empty()) {

@@ -1,6 +1,6 @@
 //! Runs with subjects in reports: what each of them had, cost, and what hops add with each.
 
-use hopbench_model::{Cell, Cost, NodeSettings, Path, Proof, Reference, Subject};
+use hopbench_model::{Cell, Cost, NodeSettings, Path, Place, Proof, Reference, Subject};
 use hopbench_report::campaign::Screen;
 use hopbench_report::comparison::CaseState;
 
@@ -30,6 +30,9 @@ fn compared(rounds: u32) -> Made {
         name: named(&path.name, "new"),
         subject: Some("new".to_owned()),
         reference: Some(Reference { path: named(&path.name, "old"), again: false }),
+        // As a lab gives every subject nodes of its own.
+        from: Place { node: named(&path.from.node, "new"), ..path.from.clone() },
+        to: Place { node: named(&path.to.node, "new"), ..path.to.clone() },
         ..path.clone()
     };
     let of_new: Vec<Path> = plan.paths.iter().map(new).collect();
@@ -117,11 +120,13 @@ fn each_hop_adds_has_a_row_of_each_subject() {
         let bare = |text: &str| text.replace(" us", "");
         assert_eq!(Some(bare(old.1)), line.strip_prefix(&format!("{step} ")).map(bare));
         assert_eq!(new.0, old.0 + 1, "one below the other: {rows:?}");
+        assert!(new.1.split(' ').all(|word| word != "."), "it was measured: {rows:?}");
     }
     // The details have those of all.
     let all = summary(&both).waterfall;
-    for subject in ["old", "new"] {
-        let name = format!("bridge@a → bridge@b, direct, subject {subject} at rate=100");
+    for (subject, nodes) in [("old", ["a", "b"]), ("new", ["a.new", "b.new"])] {
+        let [from, to] = nodes;
+        let name = format!("bridge@{from} → bridge@{to}, direct, subject {subject} at rate=100");
         assert_eq!(all.iter().filter(|one| one.name() == name).count(), 1, "{name}");
     }
 }

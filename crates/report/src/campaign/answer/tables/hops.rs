@@ -79,14 +79,24 @@ fn of<'a>(summary: &'a Summary, subject: Option<&String>) -> Vec<&'a WaterfallSu
     summary.waterfall.iter().filter(|one| one.subject.as_ref() == subject).collect()
 }
 
-/// The same waterfall with a subject.
+/// The same waterfall with a subject. The subject's nodes, and so its family, have names of their
+/// own. Its paths are those that are compared with the paths of the other.
 fn with<'a>(
     summary: &'a Summary,
     subject: Option<&String>,
     one: &'a WaterfallSummary,
 ) -> Option<&'a WaterfallSummary> {
+    let compared_with = |name: &str| {
+        let path = summary.paths.iter().find(|path| path.name == name)?;
+        path.compared_with.as_deref()
+    };
+    let is_step = |own: Option<&WaterfallStep>, step: Option<&WaterfallStep>| {
+        let names = [own, step].map(|step| step.map(|step| step.path.as_str()));
+        names[0] == names[1] || names[0].and_then(compared_with) == names[1]
+    };
     let is_it = |other: &&WaterfallSummary| {
-        is_of_family(other, one)
+        is_step(chain(other).next(), chain(one).next())
+            && is_step(chain(other).last(), chain(one).last())
             && other.workload == one.workload
             && other.point_label == one.point_label
     };
