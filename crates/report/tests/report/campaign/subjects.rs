@@ -150,6 +150,10 @@ fn the_costs_of_each_path_are_compared_with_those_of_the_first_subject() {
     let told = costs.strip_prefix("web at rate=4000: both.new +100 ±");
     assert!(told.is_some_and(|told| told.contains(" % (133 us to 26")), "{costs}");
     assert!(costs.ends_with(" us), 6 same"), "{costs}");
+    // Two rounds have no verdicts: then every path shows its figure.
+    let few = Screen { height: 200, ..Screen::default() }.text(&summary(&compared(2)));
+    let few = few.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(few.contains("CPU per request web at rate=4000: none.old 9."), "{few}");
 }
 
 #[test]

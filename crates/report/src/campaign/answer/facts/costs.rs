@@ -1,13 +1,13 @@
 //! The CPU time that each path spends on a request, and the part of its proxies.
 
-use hopbench_analysis::{CellSummary, FigureSummary, Summary, WorkloadSummary};
+use hopbench_analysis::{CellSummary, FigureSummary, Outcome, Summary, WorkloadSummary};
 
 use super::super::tables::Value;
 use super::super::text::short;
 use super::fact::Fact;
 use crate::number::counted;
 
-/// More paths than this are counted; the dearest are told.
+/// More paths than this are counted; the dearest are told, or those that differ most.
 const MOST: usize = 5;
 
 /// The costs of the workload that says most: one through proxies, one of requests.
@@ -57,8 +57,9 @@ pub(in super::super) fn fact(summary: &Summary) -> Option<Fact> {
     Some(named(format!("{}{more}", each.join(", "))))
 }
 
-/// Of a run with subjects, by how much the costs of paths differ from those with the first subject,
-/// and how many do not; `None` of other runs. `sidecars.new +11 ±6 % (442 us to 483 us), 2 same`.
+/// Of a run with subjects, which paths cost more or less than with the first subject, and how many
+/// are the same, not decided or without a verdict. `sidecars.new +11 ±6 % (442 us to 483 us), 2
+/// same`. `None` of other runs, and where there are too few rounds to say so.
 fn compared(
     summary: &Summary,
     workload: &WorkloadSummary,
@@ -69,27 +70,39 @@ fn compared(
         return None;
     }
     let here = || workload.cells.iter().filter(|cell| !cell.is_twin && cell.point_label == point);
-    let mut told = Vec::new();
-    let [mut more, mut same, mut open, mut unjudged] = [0; 4];
+    let mut differ: Vec<(f64, String)> = Vec::new();
+    let [mut same, mut open, mut unjudged] = [0; 3];
     for cell in here() {
         let base = summary.paths[cell.path_index].compared_with.as_ref();
         let base = base.and_then(|base| here().find(|other| other.path == *base));
         let both = base.map(|base| [base, cell].map(|one| one.figure(figure.name)));
         let Some([Some(base), Some(own)]) = both else { continue };
+        let verdict = own.ratio.as_ref().and_then(|ratio| ratio.verdict.as_ref());
+        if verdict.is_some_and(|verdict| verdict.outcome == Outcome::TooFewRounds) {
+            return None;
+        }
+        let medians = [base, own].map(|one| one.spread.median);
         match own.ratio.as_ref().map(Value::of) {
-            Some(Value::Effect { text, .. }) if told.len() < MOST => {
-                let [from, to] = [base, own].map(|one| short(figure.name, one.spread.median));
-                told.push(format!("{} {text} ({from} to {to})", cell.path));
+            Some(Value::Effect { text, .. }) => {
+                let [from, to] = medians.map(|median| short(figure.name, median));
+                let size = (medians[1] / medians[0]).ln().abs();
+                differ.push((size, format!("{} {text} ({from} to {to})", cell.path)));
             }
-            Some(Value::Effect { .. }) => more += 1,
             Some(Value::Same(_)) => same += 1,
             Some(Value::NotDecided) => open += 1,
             _ => unjudged += 1,
         }
     }
-    for (count, what) in
-        [(more, "more"), (same, "same"), (open, "not decided"), (unjudged, "without a verdict")]
-    {
+    // The largest first.
+    differ.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let more = differ.len().saturating_sub(MOST);
+    let mut told: Vec<String> = differ.into_iter().take(MOST).map(|(_, text)| text).collect();
+    for (count, what) in [
+        (more, "more differ"),
+        (same, "same"),
+        (open, "not decided"),
+        (unjudged, "without a verdict"),
+    ] {
         told.extend((count > 0).then(|| format!("{count} {what}")));
     }
     (!told.is_empty()).then(|| told.join(", "))

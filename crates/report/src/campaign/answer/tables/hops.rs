@@ -80,25 +80,22 @@ fn of<'a>(summary: &'a Summary, subject: Option<&String>) -> Vec<&'a WaterfallSu
 }
 
 /// The same waterfall with a subject. The subject's nodes, and so its family, have names of their
-/// own. Its paths are those that are compared with the paths of the other.
+/// own. Its paths are compared with the same ones as the paths of the other.
 fn with<'a>(
     summary: &'a Summary,
     subject: Option<&String>,
     one: &'a WaterfallSummary,
 ) -> Option<&'a WaterfallSummary> {
-    let compared_with = |name: &str| {
-        let path = summary.paths.iter().find(|path| path.name == name)?;
-        path.compared_with.as_deref()
+    let reference = |step: &'a WaterfallStep| {
+        let path = summary.paths.iter().find(|path| path.name == step.path);
+        path.and_then(|path| path.compared_with.as_ref()).unwrap_or(&step.path)
     };
-    let is_step = |own: Option<&WaterfallStep>, step: Option<&WaterfallStep>| {
-        let names = [own, step].map(|step| step.map(|step| step.path.as_str()));
-        names[0] == names[1] || names[0].and_then(compared_with) == names[1]
-    };
-    let is_it = |other: &&WaterfallSummary| {
-        is_step(chain(other).next(), chain(one).next())
-            && is_step(chain(other).last(), chain(one).last())
-            && other.workload == one.workload
+    // Families may share their first path. A path that failed is no step.
+    let proxied = |of: &'a WaterfallSummary| chain(of).skip(1).map(reference);
+    let is_it = |other: &&'a WaterfallSummary| {
+        other.workload == one.workload
             && other.point_label == one.point_label
+            && proxied(other).any(|path| proxied(one).any(|known| known == path))
     };
     of(summary, subject).into_iter().find(is_it)
 }
