@@ -91,15 +91,16 @@ pub(crate) fn ends(frame: &FrameGrowth, unit: &ProfileUnit) -> [String; 2] {
     [growth - error, growth + error].map(|end| digits(scaled(end, unit)))
 }
 
-/// `+1.23 us [1.13, 1.33]  softirq: vxlan_rcv (kernel)`.
-fn grown(frame: &FrameGrowth, unit: &ProfileUnit) -> String {
+/// By how much a function grew, and which it is: `+1.23 us [1.13, 1.33]` and `softirq: vxlan_rcv
+/// (kernel)`.
+fn grown(frame: &FrameGrowth, unit: &ProfileUnit) -> [String; 2] {
     let FrameGrowth { owner, frame: name, growth, .. } = frame;
     let name = match name == owner {
         true => String::new(),
         false => format!(": {}", function(frame)),
     };
     let [low, high] = ends(frame, unit);
-    format!("+{} [{low}, {high}]  {owner}{name}", value(*growth, unit))
+    [format!("+{} [{low}, {high}]", value(*growth, unit)), format!("{owner}{name}")]
 }
 
 /// The listed functions that no stack of the base has; `None`: it has all.
@@ -122,8 +123,8 @@ fn seen_only(difference: &ProfileDifference) -> Option<String> {
 /// The first pair and its surest function, in one sentence; `None` where no function is named.
 pub(crate) fn brief(summary: &ProfilesSummary) -> Option<String> {
     let first = summary.differences.first()?;
-    let surest = grown(first.grew.first()?, &first.unit).replace("  ", " ");
-    Some(format!("{}; {surest}", headline(first)))
+    let surest = grown(first.grew.first()?, &first.unit);
+    Some(format!("{}; {}", headline(first), surest.join(" ")))
 }
 
 fn scaled(value: f64, unit: &ProfileUnit) -> f64 {
@@ -158,7 +159,9 @@ pub fn sentences(summary: &ProfilesSummary, folder: &str) -> Vec<String> {
         out.push(headline(difference));
         out.push(format!("  {folder}/{}", difference.graph));
         let functions = difference.grew.iter().take(MOST_FUNCTIONS);
-        out.extend(functions.map(|frame| format!("  {}", grown(frame, &difference.unit))));
+        out.extend(
+            functions.map(|frame| format!("  {}", grown(frame, &difference.unit).join("  "))),
+        );
         let only = seen_only(difference);
         let only = only.map(|names| format!("seen only on {}: {names}", difference.path));
         let why = nothing(difference).or(only).unwrap_or_default();

@@ -19,7 +19,6 @@ pub(in super::super) fn fact(summary: &Summary) -> Option<Fact> {
     let (workload, figure) = best?;
     let points = workload.points();
     let point = points.last().copied().unwrap_or_default();
-    let here = |cell: &&CellSummary| !cell.is_twin && cell.point_label == point;
     let named = |text: String| {
         let at = if point.is_empty() { String::new() } else { format!(" at {point}") };
         Fact { label: label(figure.name), text: format!("{}{at}: {text}", workload.name) }
@@ -28,7 +27,7 @@ pub(in super::super) fn fact(summary: &Summary) -> Option<Fact> {
         return Some(named(text));
     }
     let mut told: Vec<(f64, String)> = Vec::new();
-    for cell in workload.cells.iter().filter(here) {
+    for cell in cells_at(workload, point) {
         let Some(estimate) = cell.figure(figure.name) else { continue };
         let spent = short(figure.name, estimate.spread.median);
         let proxies = proxies(workload).and_then(|proxies| cell.figure(proxies.name));
@@ -69,12 +68,12 @@ fn compared(
     if summary.run.subjects.is_empty() {
         return None;
     }
-    let here = || workload.cells.iter().filter(|cell| !cell.is_twin && cell.point_label == point);
     let mut differ: Vec<(f64, String)> = Vec::new();
     let [mut same, mut open, mut unjudged] = [0; 3];
-    for cell in here() {
+    for cell in cells_at(workload, point) {
         let base = summary.paths[cell.path_index].compared_with.as_ref();
-        let base = base.and_then(|base| here().find(|other| other.path == *base));
+        let base =
+            base.and_then(|base| cells_at(workload, point).find(|other| other.path == *base));
         let both = base.map(|base| [base, cell].map(|one| one.figure(figure.name)));
         let Some([Some(base), Some(own)]) = both else { continue };
         let verdict = own.ratio.as_ref().and_then(|ratio| ratio.verdict.as_ref());
@@ -106,6 +105,14 @@ fn compared(
         told.extend((count > 0).then(|| format!("{count} {what}")));
     }
     (!told.is_empty()).then(|| told.join(", "))
+}
+
+/// The cells of a point, without the baseline's twin.
+fn cells_at<'a>(
+    workload: &'a WorkloadSummary,
+    point: &'a str,
+) -> impl Iterator<Item = &'a CellSummary> {
+    workload.cells.iter().filter(move |cell| !cell.is_twin && cell.point_label == point)
 }
 
 /// CPU time of all ends and proxies for a unit of work.

@@ -26,7 +26,9 @@ pub(in super::super) fn table(summary: &Summary) -> Option<Table> {
     // Of several with as many steps, the first.
     let longest = *all.iter().rev().max_by_key(|one| chain(one).count())?;
     let mut shown: Vec<&WaterfallSummary> = Vec::new();
-    for one in all.iter().copied().filter(|one| is_of_family(one, longest)) {
+    let is_of_family =
+        |one: &&WaterfallSummary| one.family == longest.family && one.variant == longest.variant;
+    for one in all.iter().copied().filter(is_of_family) {
         // The last of a workload is at its highest point.
         match shown.iter_mut().find(|known| known.workload == one.workload) {
             Some(known) => *known = one,
@@ -98,10 +100,6 @@ fn with<'a>(
             && proxied(other).any(|path| proxied(one).any(|known| known == path))
     };
     of(summary, subject).into_iter().find(is_it)
-}
-
-fn is_of_family(one: &WaterfallSummary, other: &WaterfallSummary) -> bool {
-    one.family == other.family && one.variant == other.variant
 }
 
 /// The steps that lead from the first path to the one with most proxies.
