@@ -132,10 +132,6 @@ impl Params {
     /// many connections there is always one to read, and waiting for more of it only makes its
     /// queue longer.
     fn receive_low_water(&self, job: &Job) -> Option<usize> {
-        // A handshake is shorter than any mark.
-        if self.tls.is_on() {
-            return None;
-        }
         let default = if job.connections < MANY && self.rate.is_none() {
             self.size.first().0.min(128 * 1024)
         } else {
@@ -253,10 +249,6 @@ impl TypedWorkload for Params {
         if self.tls.is_on() && self.receive == Receive::Discard {
             let expected = "copy with --tls: what is not read cannot be decrypted";
             out.push(Problem::new("--receive", "discard", expected));
-        }
-        if let Some(bytes) = self.receive_low_water.filter(|_| self.tls.is_on()) {
-            let expected = "none with --tls: handshakes are shorter";
-            out.push(Problem::new("--receive-low-water", bytes, expected));
         }
         out.extend(self.tls.problems());
         if self.rate.is_some_and(|r| r.0 == 0) {
