@@ -55,6 +55,11 @@ impl Kind {
             Self::Plain => "plain server",
         }
     }
+
+    /// Whether it counts what it served, and says so.
+    pub(crate) fn counts(self) -> bool {
+        !matches!(self, Self::Ours)
+    }
 }
 
 /// A server that runs; it ends when this is dropped.
@@ -116,28 +121,36 @@ impl<'a> Target<'a> {
 
     /// Ends it, and works out what a request cost both ends and how busy they were.
     ///
-    /// Figures: `requests_per_s` as given, and `requests` by the target's count, warm-up and all.
-    /// Of our target they are as many as the rate says. `client_cpu_s_per_request` is of the
+    /// Figures: `requests_per_s` as the client says. `requests` is by the target's count, by the
+    /// client's where the target has none, warm-up and all. `client_cpu_s_per_request` is of the
     /// client's whole process. `client_cores` and `target_cores` are what this takes at that rate.
     ///
     /// # Errors
     /// When it does not answer or had ended by itself.
-    pub(crate) fn account(self, requests_per_s: f64, client: Usage) -> Result<Figures> {
-        let requests = match self.kind {
-            // It has no page that says so. Whoever asks it does so for whole seconds.
-            Kind::Ours => requests_per_s * f64::from(self.bench.seconds()),
-            _ => self.served()?.requests,
-        };
+    pub(crate) fn account(self, answered: Answered) -> Result<Figures> {
+        let Answered { per_s, requests, client } = answered;
+        let requests = if self.kind.counts() { self.served()?.requests } else { requests };
         let (_, usage) = self.stop()?;
-        let (client, target) = (client.total_s() / requests, usage.total_s() / requests);
+        let (client_s, target_s) = (client.total_s() / requests, usage.total_s() / requests);
         Ok(Figures::from([
-            ("requests_per_s", requests_per_s),
+            ("requests_per_s", per_s),
             ("requests", requests),
-            ("client_cpu_s_per_request", client),
-            ("client_cores", client * requests_per_s),
-            ("target_cores", target * requests_per_s),
+            ("client_cpu_s_per_request", client_s),
+            ("client_cores", client_s * per_s),
+            ("target_cores", target_s * per_s),
         ]))
     }
+}
+
+/// A client's run, as that client tells it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Answered {
+    /// Requests answered a second.
+    pub(crate) per_s: f64,
+    /// Requests answered in all, those of its warm-up among them.
+    pub(crate) requests: f64,
+    /// CPU of its process, from outside.
+    pub(crate) client: Usage,
 }
 
 /// Totals of a target.

@@ -70,8 +70,8 @@ fn theirs(bench: &Bench, generator: &Generator) -> Result<Figures> {
     let highest = search::highest(bench, generator.shown, |per_s| {
         let seconds = bench.seconds();
         let load = Load { url: target.url(), connections: CONNECTIONS, per_s, seconds };
-        let (answered_per_s, _) = generator::run(bench, generator, &load)?;
-        Ok(is_held(answered_per_s, per_s))
+        let answered = generator::run(bench, generator, &load)?;
+        Ok(is_held(answered.per_s, per_s))
     })?;
     target.stop()?;
     Ok(Figures::from([("highest_per_s", highest)]))
