@@ -30,8 +30,12 @@ pub(crate) enum Kind {
     NginxHttp2,
     /// The same, asked over TLS.
     NginxTls,
-    /// Our own target, in one thread.
+    /// Our own target.
     Ours,
+    /// The same, asked over HTTP/2: a tenth of nginx's work for a request.
+    OursHttp2,
+    /// The same, asked over TLS.
+    OursTls,
     /// [`crate::part::answer`]: less work for a request, so that the client is the limit.
     Plain,
 }
@@ -41,7 +45,7 @@ impl Kind {
     pub(crate) fn needs(self) -> &'static [&'static Peer] {
         match self {
             Self::Nginx | Self::NginxHttp2 | Self::NginxTls => &[&nginx::PEER],
-            Self::Ours | Self::Plain => &[],
+            Self::Ours | Self::OursHttp2 | Self::OursTls | Self::Plain => &[],
         }
     }
 
@@ -52,13 +56,15 @@ impl Kind {
             Self::NginxHttp2 => "nginx over HTTP/2",
             Self::NginxTls => "nginx over TLS",
             Self::Ours => "our target",
+            Self::OursHttp2 => "our target over HTTP/2",
+            Self::OursTls => "our target over TLS",
             Self::Plain => "plain server",
         }
     }
 
     /// Whether it counts what it served, and says so.
     pub(crate) fn counts(self) -> bool {
-        !matches!(self, Self::Ours)
+        !matches!(self, Self::Ours | Self::OursHttp2 | Self::OursTls)
     }
 }
 
@@ -79,7 +85,7 @@ impl<'a> Target<'a> {
         let (server, port) = match kind {
             Kind::Nginx | Kind::NginxHttp2 | Kind::NginxTls => (nginx::server(bench)?, PORT),
             Kind::Plain => (bench.own(End::Server, &format!("answer {PORT}"))?, PORT),
-            Kind::Ours => {
+            Kind::Ours | Kind::OursHttp2 | Kind::OursTls => {
                 let words = split(&format!("serve --http --insecure --port {OURS_PORT}"));
                 (bench.ours(End::Server, &words), OURS_PORT)
             }
@@ -94,7 +100,10 @@ impl<'a> Target<'a> {
             Kind::NginxHttp2 => format!("http://{SERVER_ADDRESS}:{HTTP2_PORT}/"),
             Kind::NginxTls => format!("https://{SERVER_ADDRESS}/"),
             // As long as the answers of the others.
-            Kind::Ours => format!("http://{SERVER_ADDRESS}:{OURS_PORT}/?size=16"),
+            Kind::Ours | Kind::OursHttp2 => {
+                format!("http://{SERVER_ADDRESS}:{OURS_PORT}/?size=16")
+            }
+            Kind::OursTls => format!("https://{SERVER_ADDRESS}:{OURS_PORT}/?size=16"),
         }
     }
 
