@@ -9,6 +9,7 @@ mod served;
 mod start;
 mod stream;
 mod stream_many;
+mod stream_tls;
 mod udp;
 
 use hopbench_model::Pacing;
@@ -25,6 +26,7 @@ pub(crate) fn rows() -> Vec<Row> {
         stream::row(1),
         stream::row(4),
         stream_many::row(),
+        stream_tls::row(),
         rr::sockperf::row(&rr::sockperf::BLOCKING),
         rr::sockperf::row(&rr::sockperf::EPOLL),
         rr::qperf::row(),
