@@ -53,6 +53,8 @@ pub(crate) fn rows() -> Vec<Row> {
         rate_cpu::row(&oha::RATE),
         rate_cpu::row(&h2load::RATE),
         rate_cpu::row(&fortio::RATE),
+        rate_cpu::burst(&oha::RATE, 4),
+        rate_cpu::burst(&h2load::RATE, 16),
         rate_exact::alone(Pacing::Sleep, rate_exact::SLEEP_GOALS),
         rate_exact::alone(Pacing::Spin, rate_exact::SPIN_GOALS),
         rate_exact::beside(&k6::RATE),

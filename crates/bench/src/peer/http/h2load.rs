@@ -21,7 +21,7 @@ pub(crate) const RATE: Generator = Generator {
     read: parse,
     counted,
     note: "h2load paces each connection for itself, all in step, so that one wake-up sends a \
-           batch, one request on each; ours spaces the sends evenly over all connections.",
+           batch, one request on each.",
 };
 
 /// Requests over HTTP/2 as fast as they are answered, 16 at once on each connection.
