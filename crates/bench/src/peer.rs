@@ -2,6 +2,7 @@
 
 pub(crate) mod http;
 pub(crate) mod iperf3;
+pub(crate) mod openssl;
 pub(crate) mod pacing;
 pub(crate) mod plain;
 pub(crate) mod qperf;
@@ -15,6 +16,7 @@ use http::{fortio, ghz, h2load, hey, k6, oha, wrk};
 /// Every program that some row needs, in the order of the report.
 pub(crate) const PEERS: &[&Peer] = &[
     &iperf3::PEER,
+    &openssl::PEER,
     &qperf::PEER,
     &sockperf::PEER,
     &wrk::PEER,
@@ -37,6 +39,11 @@ mod tests {
     fn versions_are_cut_out_of_what_the_tools_print() {
         let cases: &[(&Peer, &str, &str)] = &[
             (&iperf3::PEER, "iperf 3.12 (cJSON 1.7.15)\nLinux\n", "3.12"),
+            (
+                &openssl::PEER,
+                "OpenSSL 3.0.19 27 Jan 2026 (Library: OpenSSL 3.0.19 27 Jan 2026)\n",
+                "3.0.19",
+            ),
             (&qperf::PEER, "qperf 0.4.11\n", "0.4.11"),
             (
                 &sockperf::PEER,

@@ -9,6 +9,7 @@ mod served;
 mod start;
 mod stream;
 mod stream_many;
+mod stream_tls;
 mod udp;
 
 use hopbench_model::Pacing;
@@ -25,6 +26,7 @@ pub(crate) fn rows() -> Vec<Row> {
         stream::row(1),
         stream::row(4),
         stream_many::row(),
+        stream_tls::row(),
         rr::sockperf::row(&rr::sockperf::BLOCKING),
         rr::sockperf::row(&rr::sockperf::EPOLL),
         rr::qperf::row(),
@@ -38,7 +40,9 @@ pub(crate) fn rows() -> Vec<Row> {
         closed::row(&wrk::CLOSED, 32, Kind::Plain, LEAN),
         closed::row(&wrk::CLOSED, 256, Kind::Plain, LEAN),
         closed::row(&wrk::CLOSED, 32, Kind::NginxTls, SECRET),
+        closed::row(&wrk::CLOSED, 32, Kind::OursTls, SECRET),
         closed::row(&h2load::MULTIPLEXED, 8, Kind::NginxHttp2, MULTIPLEXED),
+        closed::row(&h2load::MULTIPLEXED, 8, Kind::OursHttp2, MULTIPLEXED),
         handshakes::row(&wrk::HANDSHAKES),
         served::single(),
         served::multiplexed(),
@@ -49,6 +53,8 @@ pub(crate) fn rows() -> Vec<Row> {
         rate_cpu::row(&oha::RATE),
         rate_cpu::row(&h2load::RATE),
         rate_cpu::row(&fortio::RATE),
+        rate_cpu::burst(&oha::RATE, 4),
+        rate_cpu::burst(&h2load::RATE, 16),
         rate_exact::alone(Pacing::Sleep, rate_exact::SLEEP_GOALS),
         rate_exact::alone(Pacing::Spin, rate_exact::SPIN_GOALS),
         rate_exact::beside(&k6::RATE),

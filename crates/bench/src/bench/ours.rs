@@ -5,7 +5,7 @@ use hopbench_model::{Latency, Pacing, Record};
 
 use super::context::{Bench, WARMUP};
 use super::figures::Figures;
-use super::target::{Kind, OURS_PORT, Target};
+use super::target::{Answered, Kind, OURS_PORT, Target};
 use super::text::split;
 use crate::lab::{End, SERVER_ADDRESS};
 use crate::process::{Completed, RunningProgram, Usage, listening};
@@ -117,7 +117,10 @@ pub(crate) fn against_target(
     let target = Target::start(bench, kind)?;
     let client = against_url(bench, workload, &target.url(), window, words)?;
     let record = parse(&client.stdout)?;
-    target.account(metric(&record, "requests_per_s")?, client.usage)
+    let per_s = metric(&record, "requests_per_s")?;
+    // The warm-up is not in the record. Its rate is taken to be that of the window.
+    let requests = per_s * (record.window_s + WARMUP.as_secs_f64());
+    target.account(Answered { per_s, requests, client: client.usage })
 }
 
 /// The last record that ours printed, whatever it says.

@@ -30,8 +30,12 @@ pub(crate) enum Kind {
     NginxHttp2,
     /// The same, asked over TLS.
     NginxTls,
-    /// Our own target, in one thread.
+    /// Our own target.
     Ours,
+    /// The same, asked over HTTP/2: a tenth of nginx's work for a request.
+    OursHttp2,
+    /// The same, asked over TLS.
+    OursTls,
     /// [`crate::part::answer`]: less work for a request, so that the client is the limit.
     Plain,
 }
@@ -41,7 +45,7 @@ impl Kind {
     pub(crate) fn needs(self) -> &'static [&'static Peer] {
         match self {
             Self::Nginx | Self::NginxHttp2 | Self::NginxTls => &[&nginx::PEER],
-            Self::Ours | Self::Plain => &[],
+            Self::Ours | Self::OursHttp2 | Self::OursTls | Self::Plain => &[],
         }
     }
 
@@ -52,8 +56,15 @@ impl Kind {
             Self::NginxHttp2 => "nginx over HTTP/2",
             Self::NginxTls => "nginx over TLS",
             Self::Ours => "our target",
+            Self::OursHttp2 => "our target over HTTP/2",
+            Self::OursTls => "our target over TLS",
             Self::Plain => "plain server",
         }
+    }
+
+    /// Whether it counts what it served, and says so.
+    pub(crate) fn counts(self) -> bool {
+        !matches!(self, Self::Ours | Self::OursHttp2 | Self::OursTls)
     }
 }
 
@@ -74,7 +85,7 @@ impl<'a> Target<'a> {
         let (server, port) = match kind {
             Kind::Nginx | Kind::NginxHttp2 | Kind::NginxTls => (nginx::server(bench)?, PORT),
             Kind::Plain => (bench.own(End::Server, &format!("answer {PORT}"))?, PORT),
-            Kind::Ours => {
+            Kind::Ours | Kind::OursHttp2 | Kind::OursTls => {
                 let words = split(&format!("serve --http --insecure --port {OURS_PORT}"));
                 (bench.ours(End::Server, &words), OURS_PORT)
             }
@@ -89,7 +100,10 @@ impl<'a> Target<'a> {
             Kind::NginxHttp2 => format!("http://{SERVER_ADDRESS}:{HTTP2_PORT}/"),
             Kind::NginxTls => format!("https://{SERVER_ADDRESS}/"),
             // As long as the answers of the others.
-            Kind::Ours => format!("http://{SERVER_ADDRESS}:{OURS_PORT}/?size=16"),
+            Kind::Ours | Kind::OursHttp2 => {
+                format!("http://{SERVER_ADDRESS}:{OURS_PORT}/?size=16")
+            }
+            Kind::OursTls => format!("https://{SERVER_ADDRESS}:{OURS_PORT}/?size=16"),
         }
     }
 
@@ -116,28 +130,36 @@ impl<'a> Target<'a> {
 
     /// Ends it, and works out what a request cost both ends and how busy they were.
     ///
-    /// Figures: `requests_per_s` as given, and `requests` by the target's count, warm-up and all.
-    /// Of our target they are as many as the rate says. `client_cpu_s_per_request` is of the
+    /// Figures: `requests_per_s` as the client says. `requests` is by the target's count, by the
+    /// client's where the target has none, warm-up and all. `client_cpu_s_per_request` is of the
     /// client's whole process. `client_cores` and `target_cores` are what this takes at that rate.
     ///
     /// # Errors
     /// When it does not answer or had ended by itself.
-    pub(crate) fn account(self, requests_per_s: f64, client: Usage) -> Result<Figures> {
-        let requests = match self.kind {
-            // It has no page that says so. Whoever asks it does so for whole seconds.
-            Kind::Ours => requests_per_s * f64::from(self.bench.seconds()),
-            _ => self.served()?.requests,
-        };
+    pub(crate) fn account(self, answered: Answered) -> Result<Figures> {
+        let Answered { per_s, requests, client } = answered;
+        let requests = if self.kind.counts() { self.served()?.requests } else { requests };
         let (_, usage) = self.stop()?;
-        let (client, target) = (client.total_s() / requests, usage.total_s() / requests);
+        let (client_s, target_s) = (client.total_s() / requests, usage.total_s() / requests);
         Ok(Figures::from([
-            ("requests_per_s", requests_per_s),
+            ("requests_per_s", per_s),
             ("requests", requests),
-            ("client_cpu_s_per_request", client),
-            ("client_cores", client * requests_per_s),
-            ("target_cores", target * requests_per_s),
+            ("client_cpu_s_per_request", client_s),
+            ("client_cores", client_s * per_s),
+            ("target_cores", target_s * per_s),
         ]))
     }
+}
+
+/// A client's run, as that client tells it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Answered {
+    /// Requests answered a second.
+    pub(crate) per_s: f64,
+    /// Requests answered in all, those of its warm-up among them.
+    pub(crate) requests: f64,
+    /// CPU of its process, from outside.
+    pub(crate) client: Usage,
 }
 
 /// Totals of a target.

@@ -4,10 +4,9 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use crate::bench::target::{Kind, Target};
+use crate::bench::target::{Answered, Kind, Target};
 use crate::bench::{Bench, Figures, Peer};
 use crate::lab::End;
-use crate::process::Usage;
 
 /// The name of [`write_service`]'s file.
 pub(super) const SERVICE_FILE: &str = "echo.proto";
@@ -23,6 +22,8 @@ pub(crate) struct Generator {
     pub(crate) words: fn(&Load, &Path) -> Result<Vec<String>>,
     /// Reads from what it printed how many requests were answered a second.
     pub(crate) read: fn(&str) -> Result<f64>,
+    /// Reads how many that were in all; none where that is its rate times the seconds of its load.
+    pub(crate) counted: fn(&str) -> Option<f64>,
     /// The facts about its run that a reader must know.
     pub(crate) note: &'static str,
 }
@@ -57,15 +58,17 @@ pub(super) fn write_service(scratch: &Path) -> Result<()> {
     std::fs::write(scratch.join(SERVICE_FILE), service).context(SERVICE_FILE)
 }
 
-/// One run at the client's end, on the client's CPU: the requests answered a second, by its own
-/// count, and its CPU.
+/// One run at the client's end, on the client's CPU: what was answered by its own count.
 ///
 /// # Errors
 /// When the program fails or prints something else, or a request failed.
-pub(crate) fn run(bench: &Bench, generator: &Generator, load: &Load) -> Result<(f64, Usage)> {
+pub(crate) fn run(bench: &Bench, generator: &Generator, load: &Load) -> Result<Answered> {
     let words = (generator.words)(load, bench.scratch())?;
     let finished = bench.run(&bench.peer(generator.peer, End::Client, &words)?)?;
-    Ok(((generator.read)(&finished.stdout)?, finished.usage))
+    let per_s = (generator.read)(&finished.stdout)?;
+    let counted = (generator.counted)(&finished.stdout);
+    let requests = counted.unwrap_or(per_s * f64::from(load.seconds));
+    Ok(Answered { per_s, requests, client: finished.usage })
 }
 
 /// One run against a target of its own, as long as runs are; figures as [`Target::account`].
@@ -81,8 +84,7 @@ pub(crate) fn alone(
 ) -> Result<Figures> {
     let target = Target::start(bench, kind)?;
     let load = Load { url: target.url(), connections, per_s, seconds: bench.seconds() };
-    let (per_s, usage) = run(bench, generator, &load)?;
-    target.account(per_s, usage)
+    target.account(run(bench, generator, &load)?)
 }
 
 /// A load for the tests of the generators.

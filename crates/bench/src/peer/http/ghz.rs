@@ -17,6 +17,7 @@ pub(crate) const CALLS: Generator = Generator {
     shown: "ghz, 16 calls a connection",
     words,
     read: parse,
+    counted: |_| None,
     note: "ghz reads the service from echo.proto.",
 };
 

@@ -19,8 +19,9 @@ pub(crate) const RATE: Generator = Generator {
         Ok(split(&words))
     },
     read: parse,
+    counted,
     note: "h2load paces each connection for itself, all in step, so that one wake-up sends a \
-           batch, one request on each; ours spaces the sends evenly over all connections.",
+           batch, one request on each.",
 };
 
 /// Requests over HTTP/2 as fast as they are answered, 16 at once on each connection.
@@ -31,6 +32,7 @@ pub(crate) const MULTIPLEXED: Generator = Generator {
         Ok(split(&format!("-t 1 -c {connections} -m 16 -D {seconds} {url}")))
     },
     read: parse,
+    counted,
     note: "",
 };
 
@@ -54,6 +56,11 @@ fn parse(text: &str) -> Result<f64> {
     number_after(rest, ", ").context("h2load printed no requests a second")
 }
 
+fn counted(text: &str) -> Option<f64> {
+    let line = text.lines().find(|line| line.starts_with("requests:"))?;
+    line.split(',').find_map(|part| part.trim().strip_suffix(" done")?.parse().ok())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,6 +71,7 @@ mod tests {
     #[test]
     fn requests_a_second() {
         assert_eq!(parse(PRINTED).unwrap(), 3_992.0);
+        assert_eq!((counted(PRINTED), counted("")), (Some(7_984.0), None));
     }
 
     #[test]

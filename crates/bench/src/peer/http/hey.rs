@@ -17,6 +17,7 @@ pub(crate) const CLOSED: Generator = Generator {
         Ok(split(&format!("-z {seconds}s -c {connections} {url}")))
     },
     read: parse,
+    counted: |_| None,
     note: "",
 };
 

@@ -18,6 +18,7 @@ pub(crate) const RATE: Generator = Generator {
     shown: "k6 constant-arrival-rate",
     words,
     read: parse,
+    counted: |_| None,
     note: "k6 runs k6.js, below; what it calls a dropped iteration was not sent.",
 };
 
@@ -27,6 +28,7 @@ pub(crate) const CALLS: Generator = Generator {
     shown: "k6 constant-vus",
     words: call_words,
     read: parse_calls,
+    counted: |_| None,
     note: "k6 runs k6-grpc.js, below. A virtual user has one connection and one call at a time, so \
            there are 16 times as many connections.",
 };

@@ -18,6 +18,7 @@ pub(crate) const CLOSED: Generator = Generator {
     shown: "oha",
     words: |load, _| Ok(words(load, "")),
     read: parse,
+    counted: |_| None,
     note: "",
 };
 

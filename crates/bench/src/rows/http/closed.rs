@@ -25,6 +25,20 @@ pub(crate) const SECRET: &[Goal] =
 pub(crate) const MULTIPLEXED: &[Goal] =
     &[requests(Reach::AtLeast(1.0)), client_cpu(Reach::AtMost(0.9)), TARGET_CORES];
 
+/// The words of ours for what h2load does: 16 requests at once on each connection.
+const STREAMS: &str = " --http2 --streams 16";
+/// The words of ours for what wrk and our target agree on.
+const AGREED: &str = " --insecure-tls --tls-version 1.3 --tls-cipher aes-256-gcm";
+
+/// Whose count CPU is divided by, where the target has one.
+const COUNTED: &str = "the requests that the target counted, warm-up included.";
+/// The same of our target, which has none.
+const UNCOUNTED: &str = "the requests that the client counted. Ours counts those of its window, \
+                         and its warm-up is added at the rate of the window.";
+/// What is encrypted how.
+const ENCRYPTED: &str = " Both speak TLS 1.3 with AES-256-GCM. Ours offers nothing else. wrk \
+                         offers it first, and our target takes the first.";
+
 /// One thread of ours against a peer on one CPU.
 pub(crate) fn row(
     generator: &'static Generator,
@@ -35,10 +49,14 @@ pub(crate) fn row(
     let (server, words) = match target {
         Kind::Nginx => ("-nginx", ""),
         Kind::NginxTls => ("-tls", " --insecure-tls"),
-        Kind::NginxHttp2 => ("-http2", " --http2 --streams 16"),
+        Kind::NginxHttp2 => ("-http2", STREAMS),
+        Kind::OursTls => ("-ours-tls", AGREED),
+        Kind::OursHttp2 => ("-ours-http2", STREAMS),
         Kind::Plain | Kind::Ours => ("", ""),
     };
-    let streams = if target == Kind::NginxHttp2 { " x 16 streams" } else { "" };
+    let streams = if words == STREAMS { " x 16 streams" } else { "" };
+    let counted = if target.counts() { COUNTED } else { UNCOUNTED };
+    let encrypted = if target == Kind::OursTls { ENCRYPTED } else { "" };
     Row {
         name: format!("http-closed-{}-{connections}{server}", generator.peer.name),
         what: format!(
@@ -49,10 +67,10 @@ pub(crate) fn row(
         needs: needs(generator, target),
         goals,
         note: format!(
-            "The same {} for both, one process on the server's CPU, 16-byte answers. CPU is the \
-             whole time of a process, read from outside, divided by the requests that the target \
-             counted, warm-up included. Where the target's CPU is near 1 core, the target is the \
-             limit and the rates say little. {}",
+            "The target is the same for both: {}, one process on the server's CPU, 16-byte \
+             answers.{encrypted} CPU is the whole time of a process, read from outside, divided by \
+             {counted} Where the target's CPU is near 1 core, the target is the limit and the \
+             rates say little. {}",
             target.name(),
             generator.note
         ),

@@ -1,10 +1,11 @@
 //! The client's CPU at a constant rate.
 
+use anyhow::Result;
 use hopbench_model::Pacing;
 
 use super::{client_cpu, needs, requests, window_beside};
-use crate::bench::ours;
 use crate::bench::target::Kind;
+use crate::bench::{Bench, Figures, ours};
 use crate::peer::http::generator::{self, Generator};
 use crate::row::Row;
 use crate::row::goal::{Goal, Reach};
@@ -18,6 +19,12 @@ const GOALS: &[Goal] = &[
     Goal::ratio("requests", "requests counted", "requests", 1.0, Reach::Shown),
 ];
 
+/// How CPU is read and divided.
+const RULER: &str = "CPU, user and system, of the client's whole process from exec to exit, read \
+                     from outside, divided by the requests that nginx counted. Ours warms up \
+                     within the time that a peer sends, so that the start of both is divided by \
+                     as many requests.";
+
 /// 4000 requests a second, evenly spaced over 16 connections.
 pub(crate) fn row(generator: &'static Generator) -> Row {
     Row {
@@ -27,21 +34,36 @@ pub(crate) fn row(generator: &'static Generator) -> Row {
         needs: needs(generator, Kind::Nginx),
         goals: GOALS,
         note: format!(
-            "CPU, user and system, of the client's whole process from exec to exit, read from \
-             outside, divided by the requests that nginx counted. Ours warms up within the time \
-             that a peer sends, so that the start of both is divided by as many requests. Ours \
-             spaces all sends evenly and wakes up for each. A peer can send several at one \
-             wake-up, a batch. That saves wake-ups and spaces less evenly, so less CPU is not the \
-             same work for less. {}",
+            "{RULER} Ours spaces all sends evenly and wakes up for each. A peer can send several \
+             at one wake-up, a batch. That saves wake-ups and spaces less evenly, so less CPU is \
+             not the same work for less. {}",
             generator.note
         ),
-        ours: Box::new(|bench| {
-            let words = ours::rate_words(CONNECTIONS, PER_S, Pacing::Sleep);
-            let window = window_beside(bench);
-            ours::against_target(bench, "http", Kind::Nginx, &window, &words)
-        }),
+        ours: Box::new(|bench| ours(bench, "")),
         theirs: Some(Box::new(|bench| {
             generator::alone(bench, generator, Kind::Nginx, CONNECTIONS, PER_S)
         })),
     }
+}
+
+/// The same rate in batches of this size, which is that of the peer's.
+pub(crate) fn burst(generator: &'static Generator, size: u32) -> Row {
+    let even = row(generator);
+    Row {
+        name: format!("{}-burst", even.name),
+        what: format!("http {PER_S}/s, {size} at the same moment, {CONNECTIONS} connections"),
+        note: format!(
+            "Both send the same batches: {size} requests at the same moment, {} times a second. \
+             {RULER} {}",
+            PER_S / u64::from(size),
+            generator.note
+        ),
+        ours: Box::new(move |bench| ours(bench, &format!(" --burst {size}"))),
+        ..even
+    }
+}
+
+fn ours(bench: &Bench, more: &str) -> Result<Figures> {
+    let words = ours::rate_words(CONNECTIONS, PER_S, Pacing::Sleep) + more;
+    ours::against_target(bench, "http", Kind::Nginx, &window_beside(bench), &words)
 }

@@ -35,9 +35,9 @@ pub(crate) fn row(generator: &'static Generator) -> Row {
             "Found by bisection to 5 %, in tries as long as other runs; a rate that fails gets a \
              second try, for both. A rate is held if 99 % of it was answered, by each program's \
              own count, for both. Ours warms up before its window; a peer's start and end count, \
-             where it counts them. Ours sleeps between sends (`--pacing sleep`). Its lateness at \
-             the highest rate is shown, and nothing is asked of it: the peers do not tell theirs. \
-             {}",
+             where it counts them. Ours spaces its sends evenly over all connections, and sleeps \
+             between them (`--pacing sleep`). Its lateness at the highest rate is shown, and \
+             nothing is asked of it: the peers do not tell theirs. {}",
             generator.note
         ),
         ours: Box::new(ours),
@@ -70,8 +70,8 @@ fn theirs(bench: &Bench, generator: &Generator) -> Result<Figures> {
     let highest = search::highest(bench, generator.shown, |per_s| {
         let seconds = bench.seconds();
         let load = Load { url: target.url(), connections: CONNECTIONS, per_s, seconds };
-        let (answered_per_s, _) = generator::run(bench, generator, &load)?;
-        Ok(is_held(answered_per_s, per_s))
+        let answered = generator::run(bench, generator, &load)?;
+        Ok(is_held(answered.per_s, per_s))
     })?;
     target.stop()?;
     Ok(Figures::from([("highest_per_s", highest)]))
