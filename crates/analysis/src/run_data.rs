@@ -283,7 +283,10 @@ impl RunData {
 /// a copy for each would take memory that the files do not.
 fn what_searches_read(job: &Value) -> Value {
     let part = |name: &&str| Some(((*name).to_owned(), job.get(name)?.clone()));
-    ["workload", "schedule", "threads", "connections", "timing"].iter().filter_map(part).collect()
+    ["workload", "schedule", "burst", "threads", "connections", "timing"]
+        .iter()
+        .filter_map(part)
+        .collect()
 }
 
 /// A line of `run.json` about a trial that is in no figure.

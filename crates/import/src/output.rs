@@ -212,6 +212,7 @@ fn job(stated: &Stated) -> Job {
         kind: Some(stated.traits()),
         params: Params::from(Value::Object(stated.params.clone())),
         schedule: Schedule::Closed,
+        burst: 1,
         engine: EngineKind::Epoll,
         connections: stated.connections.unwrap_or(0),
         local_addresses: Vec::new(),

@@ -136,6 +136,11 @@ pub trait Flow: Send {
         false
     }
 
+    /// Exchanges that the flow could begin now, while it rests or awaits; at least 1.
+    fn room(&self) -> usize {
+        1
+    }
+
     /// Until when what is under way must be done; asked for after each operation that has to wait.
     fn deadline(&self) -> Option<Nanos> {
         None

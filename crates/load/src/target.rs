@@ -247,6 +247,7 @@ fn trial(context: &TargetContext) -> Context {
         kind: None,
         params: Params::default(),
         schedule: Schedule::Closed,
+        burst: 1,
         engine: EngineKind::Epoll,
         connections: 1,
         local_addresses: Vec::new(),

@@ -19,6 +19,7 @@ pub fn job(workload: &str, params: impl Into<Params>) -> Job {
         kind: None,
         params: params.into(),
         schedule: Schedule::Closed,
+        burst: 1,
         engine: EngineKind::Epoll,
         connections: 1,
         local_addresses: Vec::new(),

@@ -31,6 +31,10 @@ pub struct Job {
     pub params: Params,
     /// When exchanges start.
     pub schedule: Schedule,
+    /// Exchanges that are due at the same moment, where the schedule has a rate; 1 to
+    /// [`MOST_BURST`](Self::MOST_BURST). The rate is that of exchanges, whatever the burst.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub burst: u32,
     /// How bytes are moved.
     pub engine: EngineKind,
     /// Connections (or datagram flows) over all threads; at least 1.
@@ -50,6 +54,15 @@ pub struct Job {
     pub timing: Timing,
     /// Seed of everything random in the trial. In a run, each round derives its own from it.
     pub seed: u64,
+}
+
+fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it")]
+fn is_one(burst: &u32) -> bool {
+    *burst == 1
 }
 
 /// How long things take, in ns.
@@ -315,6 +328,9 @@ impl Job {
     pub const MOST_CONNECTIONS: u32 = 1_000_000;
     /// The most threads one trial may ask for.
     pub const MOST_THREADS: u32 = 1024;
+    /// The most exchanges that may be due at the same moment: one worker sends so many in some
+    /// milliseconds.
+    pub const MOST_BURST: u32 = 1000;
     /// The most intervals a window may be cut into.
     pub const MOST_INTERVALS: u64 = 10_000;
 
@@ -373,6 +389,26 @@ impl Job {
                 "--rate",
                 rate.to_string(),
                 "more than 0 and at most 100 000 000 a second",
+            );
+        }
+        unless(
+            (1..=Self::MOST_BURST).contains(&self.burst),
+            "--burst",
+            self.burst.to_string(),
+            "1 to 1000 exchanges at the same moment",
+        );
+        if self.burst > 1 {
+            unless(
+                self.schedule.per_s().is_some(),
+                "--burst",
+                self.burst.to_string(),
+                "a --rate to keep: bursts need one",
+            );
+            unless(
+                self.engine != EngineKind::Threads,
+                "--engine",
+                format!("threads with bursts of {}", self.burst),
+                "no burst with threads that have one connection each; take --engine epoll",
             );
         }
         let t = &self.timing;
@@ -461,6 +497,37 @@ mod tests {
         let answer = |params| fixture::job("rr", params).response();
         assert_eq!(answer(serde_json::json!({"response": "16B"})), Some(Bytes(16)));
         assert_eq!(answer(serde_json::json!({"size": "1B", "response": null})), None);
+    }
+
+    #[test]
+    fn a_burst_is_told_where_there_is_one() {
+        let schedule = Schedule::Rate(5.0);
+        let single = Job { schedule, ..fixture::job("rr", serde_json::json!({})) };
+        let bursts = Job { burst: 16, ..single.clone() };
+        let json = |job: &Job| serde_json::to_value(job).unwrap();
+        assert!(json(&single).get("burst").is_none(), "as before there were bursts");
+        assert_eq!(json(&bursts)["burst"], 16);
+        for job in [single, bursts] {
+            assert_eq!(job.problems(), []);
+            assert_eq!(serde_json::from_value::<Job>(json(&job)).unwrap(), job);
+        }
+    }
+
+    #[test]
+    fn a_burst_needs_a_rate_and_connections() {
+        let at = |burst, schedule, engine| {
+            let rr = fixture::job("rr", serde_json::json!({}));
+            let job = Job { burst, schedule, engine, ..rr };
+            job.problems().into_iter().map(|problem| problem.at).collect::<Vec<_>>()
+        };
+        let rate = Schedule::Rate(5.0);
+        for burst in [0, 1001] {
+            assert_eq!(at(burst, rate, EngineKind::Epoll), ["--burst"], "{burst}");
+        }
+        assert_eq!(at(1000, Schedule::Poisson(5.0), EngineKind::Spin), [""; 0]);
+        assert_eq!(at(2, Schedule::Closed, EngineKind::Epoll), ["--burst"]);
+        assert_eq!(at(2, rate, EngineKind::Threads), ["--engine"]);
+        assert_eq!(at(1, Schedule::Closed, EngineKind::Threads), [""; 0]);
     }
 
     #[test]

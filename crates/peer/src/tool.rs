@@ -203,6 +203,9 @@ impl Task<'_> {
         if let Some(name) = NEVER.iter().chain(more).find(is_said) {
             return Err(format!("it cannot be told `{}`", name.replace('_', "-")));
         }
+        if self.job.burst > 1 {
+            return Err("it cannot be told `burst`".to_owned());
+        }
         if params["receive"] == "discard" || params["method"].as_str().is_some_and(|m| m != "GET") {
             return Err("it only copies what it receives, and asks with GET".to_owned());
         }
@@ -323,5 +326,9 @@ pub(crate) mod tests {
         assert!(why(json!({"receive": "discard"})).starts_with("it only copies"));
         assert!(why(json!({"method": "POST"})).ends_with("with GET"));
         assert_eq!(why(json!({"receive": "copy", "method": "GET"})), "");
+        let job = Job { schedule: Schedule::Rate(5.0), burst: 8, ..job(json!({})) };
+        let target = "10.0.0.2:1".parse().unwrap();
+        let task = Task { job: &job, request: "/", has_program: false, target, port: 1 };
+        assert_eq!(task.without(&[]), Err("it cannot be told `burst`".to_owned()));
     }
 }

@@ -153,6 +153,8 @@ pub(crate) fn warnings(record: &Record, job: &Job, outcome: &TrialResult) -> Vec
             ),
             if is_stopped {
                 "raise the CPU quota that stops the load generator, or take a lower rate"
+            } else if job.burst > 1 {
+                "take a smaller --burst, --pacing spin on a CPU of its own, or a lower rate"
             } else {
                 "take --pacing spin on a CPU of its own, more --threads, or a lower rate"
             },

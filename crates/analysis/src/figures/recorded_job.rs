@@ -34,6 +34,11 @@ impl<'a> RecordedJob<'a> {
         serde_json::from_value(self.0.get("schedule")?.clone()).ok()
     }
 
+    /// Exchanges that were due at the same moment; `None`: they were due one by one.
+    pub fn burst(self) -> Option<u64> {
+        self.0.get("burst")?.as_u64().filter(|burst| *burst > 1)
+    }
+
     /// Whether its rate is more than the path carries.
     pub(crate) fn is_offered(self) -> bool {
         self.0.get("params").and_then(|params| params.get("offered")?.as_bool()) == Some(true)
@@ -170,5 +175,8 @@ mod tests {
             Some(Schedule::Rate(5.0))
         );
         assert_eq!(RecordedJob(&json!({"schedule": "sometimes"})).schedule(), None);
+        let burst = |job: Value| RecordedJob(&job).burst();
+        assert_eq!(burst(json!({"burst": 16})), Some(16));
+        assert_eq!([burst(json!({"burst": 1})), burst(json!({}))], [None, None]);
     }
 }

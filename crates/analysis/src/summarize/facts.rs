@@ -270,13 +270,19 @@ pub(crate) fn setting(data: &RunData, workload: &Workload) -> String {
     // Of a job of another tool only some of it is stated.
     let imported = data.run.plan.is_imported() || first.peer.is_some();
     parts.extend(first.peer.as_ref().map(|peer| format!("measured by {}", peer.tool)));
-    if !imported && !first.point.contains_key("rate") {
+    let burst = Some(job.burst).filter(|burst| *burst > 1 && !first.point.contains_key("burst"));
+    if !imported && first.point.contains_key("rate") {
+        parts.extend(burst.map(|burst| format!("bursts of {burst}")));
+    } else if !imported {
+        let bursts = burst.map_or_else(String::new, |burst| format!(" in bursts of {burst}"));
         parts.extend(match job.schedule {
             // Only an exchange waits for an answer before the next starts.
             Schedule::Closed if !job.kind().is_of_exchanges() => None,
             Schedule::Closed => Some("closed loop".to_owned()),
-            Schedule::Rate(rate) => Some(format!("open loop at {}/s{each}", plain(rate))),
-            Schedule::Poisson(rate) => Some(format!("Poisson arrivals at {}/s{each}", plain(rate))),
+            Schedule::Rate(rate) => Some(format!("open loop at {}/s{each}{bursts}", plain(rate))),
+            Schedule::Poisson(rate) => {
+                Some(format!("Poisson arrivals at {}/s{each}{bursts}", plain(rate)))
+            }
         });
     }
     // Of probes they are those that can be under way: a matter of their inside.

@@ -59,6 +59,10 @@ impl<A: Flow, B: Flow> Flow for Either<A, B> {
         inner!(self, flow => flow.is_displaced())
     }
 
+    fn room(&self) -> usize {
+        inner!(self, flow => flow.room())
+    }
+
     #[inline]
     fn deadline(&self) -> Option<Nanos> {
         inner!(self, flow => flow.deadline())
@@ -103,6 +107,10 @@ impl<F: Flow> Flow for Box<F> {
 
     fn is_displaced(&self) -> bool {
         (**self).is_displaced()
+    }
+
+    fn room(&self) -> usize {
+        (**self).room()
     }
 
     #[inline]

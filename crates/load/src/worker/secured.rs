@@ -455,6 +455,10 @@ impl<F: Flow> Flow for Secured<F> {
         self.inner.is_displaced()
     }
 
+    fn room(&self) -> usize {
+        self.inner.room()
+    }
+
     fn deadline(&self) -> Option<Nanos> {
         let shakes = matches!(self.state, State::Shaking | State::Greeting | State::Refusing);
         if shakes && matches!(self.entry, Entry::Stands(_)) {

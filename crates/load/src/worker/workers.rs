@@ -232,14 +232,14 @@ pub(crate) fn client<F: Flow + 'static>(
     for worker in 0..workers {
         let flows: Vec<_> =
             (worker..job.connections).step_by(workers as usize).map(|i| (i, make(i))).collect();
-        let (schedule, seed, number) = (job.schedule, job.seed, context.client);
+        let (schedule, burst, seed, number) = (job.schedule, job.burst, job.seed, context.client);
         let mut visits = 0;
         let arrivals = schedule.per_s().map(|_| -> Box<dyn FnMut(Nanos) -> Arrivals + Send> {
             Box::new(move |start| {
                 // Visits do not repeat each other.
                 let seed = seed_of(seed, visits);
                 visits += 1;
-                Arrivals::new(schedule, number, (worker, workers), start, seed)
+                Arrivals::new(schedule, burst, number, (worker, workers), start, seed)
                     .unwrap_or_else(|| unreachable!("it has a rate"))
             })
         });

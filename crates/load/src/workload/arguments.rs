@@ -57,6 +57,9 @@ pub struct ScheduleArguments {
     /// Exchanges a second over all connections; open loop
     #[arg(long, value_name = "N", value_parser = per_s)]
     rate: Option<f64>,
+    /// Exchanges that are due at the same moment, with --rate
+    #[arg(long, value_name = "N", default_value = "1")]
+    burst: u32,
 }
 
 impl JobArguments {
@@ -89,6 +92,7 @@ impl JobArguments {
             kind: kind.carried(workload.name()),
             params,
             schedule,
+            burst: scheduled.map_or(1, |s| s.burst),
             engine: self.engine.first().copied().unwrap_or(EngineKind::Epoll),
             connections: self.connections.unwrap_or(1),
             local_addresses: Vec::new(),
@@ -208,6 +212,9 @@ mod tests {
         );
         assert_eq!(schedule(&["--rate", "5", "--schedule", "closed"]), (Schedule::Closed, 1));
         assert_eq!(schedule(&["--schedule", "rate"]), (Schedule::Closed, 1));
+        let bursts = job(&["--rate", "5", "--burst", "16"]);
+        assert_eq!((bursts.0.burst, bursts.1), (16, Vec::new()));
+        assert_eq!(schedule(&["--burst", "16"]), (Schedule::Closed, 1));
         let url = crate::workload("http").unwrap();
         let matches =
             JobArguments::augment_args(Command::new("x")).get_matches_from(["x", "--cpu", "0/1"]);

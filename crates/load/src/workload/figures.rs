@@ -26,7 +26,8 @@ pub(crate) fn rate(end: &EndReport, amount: u64) -> f64 {
     if ns > 0 { amount as f64 * SECOND as f64 / ns as f64 } else { 0.0 }
 }
 
-/// Exchanges under way at an edge that a kept rate may have: at low rates more than 1 %.
+/// Exchanges, or bursts of them, under way at an edge that a kept rate may have: at low rates more
+/// than 1 %.
 const AT_THE_EDGES: f64 = 2.0;
 
 /// The rate at which exchanges of the window were completed, per second, where `counted` of them
@@ -35,16 +36,17 @@ const AT_THE_EDGES: f64 = 2.0;
 /// An exchange belongs to the window by its start, so a server that cannot keep up would look as if
 /// it did: what was due is answered too, only later. Then the rate is what was completed between
 /// the window's edges. While both agree within 1 %, the count that belongs is taken: it has no
-/// edges to be cut at. In an open loop (`is_open`) they may also differ by [`AT_THE_EDGES`]. In a
-/// closed loop that much can be one exchange that fills the window.
-pub(crate) fn completed_per_s(end: &EndReport, counted: u64, is_open: bool) -> f64 {
+/// edges to be cut at. In an open loop, where `burst` exchanges are due at a time, they may also
+/// differ by [`AT_THE_EDGES`]. In a closed loop (`None`) that much can be one exchange that fills
+/// the window.
+pub(crate) fn completed_per_s(end: &EndReport, counted: u64, burst: Option<u32>) -> f64 {
     let due = counted as f64 / seconds(end);
     if end.end.t_ns <= end.start.t_ns {
         // The edges were not read: the trial was cut before there was a second one.
         return due;
     }
     let done = per_s(end, Counter::Completed);
-    let at_the_edges = if is_open { AT_THE_EDGES / seconds(end) } else { 0.0 };
+    let at_the_edges = burst.map_or(0.0, |burst| AT_THE_EDGES * f64::from(burst) / seconds(end));
     let near = (0.01 * due).max(at_the_edges);
     if (due - done).abs() <= near { due } else { done }
 }
@@ -91,7 +93,8 @@ pub(crate) fn exchanges_at_once(figures: &mut Figures, trial: &TrialReports<'_>,
     let window = seconds(client);
     let drained = |counter| client.drained.of(counter);
     let is_open = trial.job.schedule.per_s().is_some();
-    let per_s = completed_per_s(client, drained(Counter::Counted), is_open);
+    let burst = is_open.then_some(trial.job.burst);
+    let per_s = completed_per_s(client, drained(Counter::Counted), burst);
     figures.metric("requests_per_s", per_s);
     figures.metric("requests", drained(Counter::Counted) as f64);
     let errors = drained(Counter::CountedErrors);
@@ -163,21 +166,24 @@ mod tests {
     #[test]
     fn the_rate_is_what_was_completed_in_the_window() {
         // A window of 100 ms, in which `done` were completed, and to which `counted` belong.
-        let rate = |done, counted, is_open| {
+        let rate = |done, counted, burst: Option<u32>| {
             let mut counts = Counts::default();
             counts.set(Counter::Completed, done);
             let window_ns = SECOND / 10;
             let end = Tick { t_ns: window_ns.cast_signed(), counts, ..Tick::default() };
-            completed_per_s(&EndReport { end, window_ns, ..EndReport::default() }, counted, is_open)
+            completed_per_s(&EndReport { end, window_ns, ..EndReport::default() }, counted, burst)
         };
-        for is_open in [false, true] {
-            assert_eq!(rate(1000, 1005, is_open), 10_050.0, "near");
-            assert_eq!(rate(900, 1000, is_open), 9000.0, "behind");
+        for burst in [None, Some(1)] {
+            assert_eq!(rate(1000, 1005, burst), 10_050.0, "near");
+            assert_eq!(rate(900, 1000, burst), 9000.0, "behind");
         }
         // At a low rate one may lie across an edge. One that fills a window was not completed in
         // it.
-        assert_eq!(rate(9, 10, true), 100.0);
-        assert_eq!(rate(0, 1, false), 0.0);
-        assert_eq!(rate(10, 11, false), 100.0);
+        assert_eq!(rate(9, 10, Some(1)), 100.0);
+        assert_eq!(rate(0, 1, None), 0.0);
+        assert_eq!(rate(10, 11, None), 100.0);
+        // The last burst is due shortly before the end, and done after it.
+        assert_eq!(rate(144, 160, Some(16)), 1600.0);
+        assert_eq!(rate(144, 160, Some(1)), 1440.0);
     }
 }

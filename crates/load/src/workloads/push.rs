@@ -211,7 +211,7 @@ impl TypedWorkload for Params {
         out.metric("messages", messages);
         out.metric(
             "messages_per_s",
-            figures::completed_per_s(client, client.drained.of(Counter::Counted), true),
+            figures::completed_per_s(client, client.drained.of(Counter::Counted), Some(1)),
         );
         out.metric("received_bits_per_s", figures::per_s(client, Counter::ReceivedBytes) * 8.0);
         figures::of_tls(&mut out, client);

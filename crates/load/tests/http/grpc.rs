@@ -118,6 +118,22 @@ fn a_rate_is_kept() {
 }
 
 #[test]
+fn a_burst_that_fits_the_streams_does_not_wait() {
+    let params = json!({"streams": 16});
+    let schedule = Schedule::Rate(800.0);
+    let mut bursts = Job { schedule, burst: 8, connections: 2, ..job(&params) };
+    bursts.timing.window_ns = SECOND / 2;
+    for job in engines(&bursts).filter(|job| job.engine != EngineKind::Threads) {
+        let seen = agree(Ours::start(), &job, "/?size=100");
+        let [intended, counted, queued] =
+            [Counter::Intended, Counter::Counted, Counter::Queued].map(|c| seen.client(c));
+        assert_eq!(counted, intended, "{}", job.engine);
+        // A stall of the machine can make some wait. With one stream each, 6 of 8 would.
+        assert!(4 * queued < intended, "{queued} of {intended} with {}", job.engine);
+    }
+}
+
+#[test]
 fn statuses_are_errors_by_their_names() {
     for (target, reason) in [
         ("/?status=14", "grpc_unavailable"),

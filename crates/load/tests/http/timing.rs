@@ -1,6 +1,6 @@
 //! Known answers: what arithmetic says of delays, stalls and rates.
 
-use hopbench_model::{Counter, Job, LatencyKind, SECOND, Schedule};
+use hopbench_model::{Counter, EngineKind, Job, LatencyKind, Pacing, SECOND, Schedule};
 use serde_json::json;
 
 use crate::ours::Ours;
@@ -120,6 +120,37 @@ fn a_rate_is_kept_and_accounted_for() {
         }
         assert!((1999.0..=2001.0).contains(&seen.figures().metrics["requests_per_s"]));
     }
+}
+
+#[test]
+fn bursts_keep_the_rate() {
+    let bursts = Job { burst: 8, ..open_loop(400.0, 16, 0.5) };
+    for job in engines(&bursts).filter(|job| job.engine != EngineKind::Threads) {
+        for pacing in Pacing::ALL {
+            let seen = against_ours(Job { pacing: *pacing, ..job.clone() }, "/?size=100");
+            let what = format!("{} with pacing {pacing}", seen.job.engine);
+            // 25 bursts, give or take the one on the edge.
+            let intended = seen.client(Counter::Intended);
+            assert!((192..=208).contains(&intended) && intended % 8 == 0, "{intended}: {what}");
+            assert_eq!(seen.client(Counter::Counted), intended, "{what}");
+            assert_eq!(seen.client(Counter::Unsent), 0, "{what}");
+            seen.figures();
+        }
+    }
+}
+
+#[test]
+fn what_a_burst_finds_no_connection_for_waits() {
+    let queued = |burst| {
+        let seen = against_ours(Job { burst, ..open_loop(400.0, 4, 0.5) }, "/");
+        assert_eq!(seen.client(Counter::Counted), seen.client(Counter::Intended));
+        seen.client(Counter::Queued)
+    };
+    // Half of each of 25 bursts waits. Where the machine is late with a burst, none of it does.
+    let of_bursts = queued(8);
+    assert!(of_bursts >= 25, "{of_bursts} of 100");
+    let one_by_one = queued(1);
+    assert!(one_by_one < of_bursts, "{one_by_one} one by one, {of_bursts} in bursts");
 }
 
 #[test]

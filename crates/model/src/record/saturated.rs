@@ -3,7 +3,8 @@
 //! It concerns trials whose exchanges start by a schedule. What comes due and is not completed
 //! stands in a queue. So what came due in the window less what was completed in it is what the
 //! queue grew by. It grows by chance, too: in a window in which `n` exchanges come due, its scatter
-//! is at most `sqrt(n (a + s))`. Here `a` is 1 for Poisson arrivals and 0 for evenly spaced ones.
+//! is at most `sqrt(n (a + s))`. Here `a` is 0 for evenly spaced arrivals, 1 for Poisson arrivals,
+//! and `N` where these are bursts of `N`.
 //! `s` is the squared coefficient of variation of the service times. That is the scatter of a queue
 //! at the highest rate that is stable (J. F. C. Kingman, 1962); at lower ones it is less.
 
@@ -12,7 +13,7 @@ use serde_json::Value;
 use super::Record;
 use crate::{SCHEDULE_KEPT, SECOND, Schedule};
 
-/// Exchanges that may lie across an edge of the window, whatever the rate.
+/// Exchanges, or bursts, that may lie across an edge of the window, whatever the rate.
 const EDGES: f64 = 2.0;
 /// A queue that grew by no more than so many times its scatter may have grown by chance.
 const CHANCE: f64 = 2.0;
@@ -38,10 +39,21 @@ impl Record {
         // What failed left the queue, too.
         let due = due * answered / (answered + failed);
         let done = per_s * self.window_s;
-        let is_beyond_chance = due - done > EDGES + self.filled() + CHANCE * self.scatter(due);
+        let is_beyond_chance =
+            due - done > self.edges() + self.filled() + CHANCE * self.scatter(due);
         let is_short = done < SCHEDULE_KEPT * due;
         let has_queue = metric("queued").is_some_and(|queued| queued > MOSTLY * due);
         (is_beyond_chance && (is_short || has_queue)).then_some(per_s)
+    }
+
+    /// Exchanges that were due at the same moment.
+    fn burst(&self) -> f64 {
+        self.job.get("burst").and_then(Value::as_f64).unwrap_or(1.0)
+    }
+
+    /// Exchanges that may lie across an edge of the window.
+    fn edges(&self) -> f64 {
+        EDGES * self.burst()
     }
 
     /// Exchanges that are under way at the end of the window and were not at its start, because the
@@ -58,7 +70,7 @@ impl Record {
     fn scatter(&self, due: f64) -> f64 {
         let schedule = self.job.get("schedule").cloned();
         let schedule = schedule.and_then(|schedule| serde_json::from_value(schedule).ok());
-        let arrivals = if let Some(Schedule::Rate(_)) = schedule { 0.0 } else { 1.0 };
+        let arrivals = if let Some(Schedule::Rate(_)) = schedule { 0.0 } else { self.burst() };
         let service = self.latency.get("service_ns").filter(|service| service.mean > 0.0);
         let variation = service.map_or(BY_CHANCE, |service| service.stddev / service.mean);
         (due * (arrivals + variation.min(BY_CHANCE).powi(2))).sqrt()
@@ -116,6 +128,21 @@ mod tests {
         assert_eq!(of("poisson", 1000.0, 935.0), None);
         assert_eq!(of("poisson", 1000.0, 933.0), Some(933.0));
         assert_eq!(of("rate", 10.0, 7.0), None, "2 at the edges, 1.3 by chance");
+    }
+
+    #[test]
+    fn bursts_explain_more() {
+        let of = |schedule, done| {
+            let mut record = trial(schedule, 1000.0, done, 0.0);
+            record.job["burst"] = json!(16);
+            record.saturated_per_s()
+        };
+        // Two bursts at the edges, and 12.6 by chance.
+        assert_eq!(of("rate", 956.0), None);
+        assert_eq!(of("rate", 955.0), Some(955.0));
+        // Bursts at random scatter by sqrt(1000 x 16.04), twice that is 253.3.
+        assert_eq!(of("poisson", 715.0), None);
+        assert_eq!(of("poisson", 714.0), Some(714.0));
     }
 
     #[test]

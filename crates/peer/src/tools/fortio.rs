@@ -51,5 +51,6 @@ mod tests {
         assert_eq!(line(Schedule::Closed), expected("peer-http", "-qps 0"));
         assert_eq!(line(Schedule::Rate(500.0)), expected("peer-http-paced", "-qps 500 -uniform"));
         assert!(of(&TOOL, &job(Schedule::Poisson(5.0))).is_err());
+        assert!(of(&TOOL, &Job { burst: 8, ..job(Schedule::Rate(5.0)) }).is_err());
     }
 }

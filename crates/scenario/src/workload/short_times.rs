@@ -8,7 +8,9 @@ const MILLISECOND: Nanos = SECOND / 1000;
 
 /// The exchanges that a window of an open loop has at least.
 const FEWEST_DUE: f64 = 30.0;
-/// The same of probes, which are sparse.
+/// The bursts that it has at least.
+const FEWEST_BURSTS: f64 = 10.0;
+/// The exchanges of probes, which are sparse.
 const FEWEST_PROBES: f64 = 10.0;
 
 /// The workloads whose windows the scenario does not say, by name, each with whether the interval
@@ -107,6 +109,7 @@ impl ShortTimes {
             return;
         }
         let fewest = if job.kind().pattern == Pattern::Probes { FEWEST_PROBES } else { FEWEST_DUE };
+        let fewest = fewest.max(FEWEST_BURSTS * f64::from(job.burst));
         let due = job.schedule.per_s().map_or(0.0, |per_s| fewest / per_s * SECOND as f64);
         let timing = &mut job.timing;
         timing.window_ns = self.window_ns.max(due as Nanos);
@@ -140,6 +143,13 @@ mod tests {
         assert_eq!(suited(Schedule::Closed, &["time"]), (10 * ms, old.1));
         assert_eq!(suited(Schedule::Closed, &["warmup", "time"]), old);
         assert_eq!(of("stream", 4, Schedule::Closed, &[]), (40 * ms, 120 * ms));
+        let bursts = |per_s| {
+            let schedule = Schedule::Rate(per_s);
+            let mut job = Job { schedule, burst: 16, ..fixture::job("rr", json!({})) };
+            ShortTimes::NEAR.suit(&mut job, |_| false);
+            job.timing.window_ns
+        };
+        assert_eq!([bursts(100.0), bursts(10_000.0)], [1600 * ms, 120 * ms]);
         // Two requests on each connection, within one window.
         assert_eq!(of("http", 16, Schedule::Closed, &[]), (10 * ms, 120 * ms));
         assert_eq!(of("http", 16, Schedule::Rate(500.0), &[]), (64 * ms, 120 * ms));

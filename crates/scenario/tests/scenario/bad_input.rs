@@ -263,9 +263,9 @@ fn workloads() {
             x.yaml:4:11: workloads.w.rr: found `5`, expected a mapping of parameters
         {rr: {siez: 1}}
             x.yaml:4:12: workloads.w.rr.siez: found `siez`, expected one of size, response, udp,
-                tls, tls-version, tls-cipher, no-tls-resumption, tls-mutual, schedule, rate, time,
-                warmup, interval, timeout, connections, threads, engine, cpu, pacing, seed; did you
-                mean `size`?
+                tls, tls-version, tls-cipher, no-tls-resumption, tls-mutual, schedule, rate, burst,
+                time, warmup, interval, timeout, connections, threads, engine, cpu, pacing, seed;
+                did you mean `size`?
         {rr: {tls: true, tls-cert: c.pem}}
             x.yaml:4:23: workloads.w.rr.tls-cert: found `tls-cert`, expected no client certificate:
                 only an agent answers this workload; measure `http` or `grpc`, or give `tls-mutual`
@@ -328,6 +328,11 @@ fn workloads() {
                 answers set the pace; take schedule rate
         {rr: {schedule: poisson}}
             x.yaml:4:22: workloads.w.rr.schedule: found `poisson`, expected a rate to keep
+        {rr: {burst: 8}}
+            x.yaml:4:19: workloads.w.rr.burst: found `8`, expected a rate to keep: bursts need one
+        {rr: {rate: 100, burst: [1, 0]}}
+            x.yaml:4:34: workloads.w.rr.burst: found `0`, expected 1 to 1000 exchanges at the same
+                moment
         {rr: {schedule: hourly}}
             x.yaml:4:22: workloads.w.rr.schedule: found `hourly`, expected one of closed, rate,
                 poisson

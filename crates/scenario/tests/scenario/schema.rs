@@ -159,6 +159,8 @@ fn both_take_the_same_workloads() {
         no  {rr: {connections: many}}
         no  {rr: {connections: -1}}
         no  {rr: {engine: kqueue}}
+        yes {rr: {rate: 100, burst: [1, 16]}}
+        no  {rr: {rate: 100, burst: many}}
         no  {rr: {schedule: hourly}}
         no  {rr: {server: nginx}}
         no  {http: {server: apache}}

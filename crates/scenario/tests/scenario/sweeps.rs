@@ -52,6 +52,18 @@ fn the_ways_to_write_a_sweep_mean_the_same() {
 }
 
 #[test]
+fn bursts_are_a_key_of_what_has_a_schedule() {
+    let of = |workload: &str| -> Vec<_> {
+        points(workload).into_iter().map(|p| (p.job.burst, p.point.get("burst").cloned())).collect()
+    };
+    assert_eq!(of("{rr: {rate: 100}}"), [(1, None)]);
+    assert_eq!(of("{http: {rate: 100, burst: 16}}"), [(16, None)]);
+    let swept = [(1, Some(json!(1))), (16, Some(json!(16)))];
+    assert_eq!(of("{rr: {rate: 100, schedule: poisson, burst: [1, 16]}}"), swept);
+    assert!(try_plan(&with("{stream: {rate: 1Mbit, burst: 16}}")).is_err());
+}
+
+#[test]
 fn the_last_key_varies_fastest() {
     assert_eq!(
         swept("{rr: {connections: [4, 2], engine: [spin, epoll], size: 1}}"),

@@ -149,11 +149,19 @@ impl<T> Connection<T> {
         self.streams.len()
     }
 
-    /// Whether another request can be made now.
-    pub fn has_room(&self) -> bool {
+    /// Requests that can be made now, beside those under way.
+    pub fn room(&self) -> usize {
+        if self.is_leaving() {
+            return 0;
+        }
         // Before its settings are there a server may take few.
         let most = if self.is_ready { self.peer.streams } else { 1 };
-        !self.is_leaving() && self.streams.len() < self.plan.streams.min(most)
+        self.plan.streams.min(most).saturating_sub(self.streams.len())
+    }
+
+    /// Whether another request can be made now.
+    pub fn has_room(&self) -> bool {
+        self.room() > 0
     }
 
     /// The request that has been under way for the longest time.

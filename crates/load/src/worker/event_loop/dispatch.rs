@@ -1,5 +1,6 @@
 //! The dispatch of load: it begins, goes to flows that rest, and ends.
 
+use std::collections::VecDeque;
 use std::io;
 
 use hopbench_model::{Counter, Fault, LATE_NS, Nanos};
@@ -163,6 +164,9 @@ impl<F: Flow> EventLoop<F> {
         let is_behind = self.stalls.is_behind(now);
         if let Some(arrivals) = &mut self.arrivals {
             let late = arrivals.next().saturating_add(LATE_NS) < now;
+            let free = self.resting.len() + self.awaiting_now;
+            // Looked at only where more are due than flows are free, as in a burst.
+            let mut room = None;
             while arrivals.next() <= now && arrivals.next() < end {
                 let intended = arrivals.next();
                 arrivals.advance();
@@ -171,8 +175,14 @@ impl<F: Flow> EventLoop<F> {
                     self.recorder.count(Counter::Intended, 1);
                 }
                 let busy = free_since.is_none_or(|since| since > intended);
-                let free = self.resting.len() + self.awaiting_now;
-                if measured && (busy || !late && self.backlog.len() >= free) {
+                let is_beyond = !busy
+                    && !late
+                    && self.backlog.len() >= free
+                    && self.backlog.len()
+                        >= *room.get_or_insert_with(|| {
+                            room_of(&self.slots, &self.resting, &self.awaiting)
+                        });
+                if measured && (busy || is_beyond) {
                     self.recorder.count(Counter::Queued, 1);
                 } else if measured && late && is_behind {
                     self.recorder.count(Counter::BehindStall, 1);
@@ -289,4 +299,14 @@ impl<F: Flow> EventLoop<F> {
             self.fault.get_or_insert_with(|| Fault::environment(error));
         }
     }
+}
+
+/// Exchanges that the flows which rest or await could begin now.
+fn room_of<F: Flow>(
+    slots: &[Slot<F>],
+    resting: &VecDeque<(usize, Nanos)>,
+    awaiting: &VecDeque<(usize, Nanos)>,
+) -> usize {
+    let awaiting = awaiting.iter().filter(|(slot, since)| slots[*slot].awaits == Some(*since));
+    resting.iter().chain(awaiting).map(|(slot, _)| slots[*slot].flow.room()).sum()
 }

@@ -364,7 +364,7 @@ fn open_loop(
     let mut event_loop = event_loop(&window, [blocking]);
     let schedule = hopbench_model::Schedule::Rate(1000.0);
     event_loop.setup.arrivals = Some(Box::new(move |_| {
-        Arrivals::new(schedule, ClientNumber::ALONE, (0, 1), start, 0).unwrap()
+        Arrivals::new(schedule, 1, ClientNumber::ALONE, (0, 1), start, 0).unwrap()
     }));
     event_loop.setup.grace = 10_000 * MS;
     let live = Arc::new(Live::default());
@@ -459,7 +459,7 @@ fn many_flows(stall: Nanos, woken: impl Fn(Nanos, Nanos) -> Nanos) -> (u64, u64)
     let mut event_loop = event_loop(&window, flows);
     let schedule = hopbench_model::Schedule::Rate(1000.0);
     event_loop.setup.arrivals = Some(Box::new(move |_| {
-        Arrivals::new(schedule, ClientNumber::ALONE, (0, 1), start, 0).unwrap()
+        Arrivals::new(schedule, 1, ClientNumber::ALONE, (0, 1), start, 0).unwrap()
     }));
     event_loop.setup.grace = 10_000 * MS;
     let live = Arc::new(Live::default());

@@ -379,6 +379,14 @@ impl Flow for Multiplexed {
         self.sums.flush(out);
     }
 
+    fn room(&self) -> usize {
+        match self.state {
+            State::Open if !self.is_dead => self.connection.room().max(1),
+            // The first exchange opens a connection.
+            _ => 1,
+        }
+    }
+
     fn closing(&mut self, out: &mut Recorder) {
         // Cut off. When that was is not known here, but no load ends before the window does.
         let end = out.window().end();

@@ -39,13 +39,18 @@ fn load(job: RecordedJob<'_>, kind: WorkloadKind) -> String {
         (Some("threads"), _) => Some("a thread each".to_owned()),
         (_, threads) => threads.map(|n| counted(n, "thread", "threads")),
     });
+    let bursts = job.burst().map_or_else(String::new, |burst| format!(" in bursts of {burst}"));
     match job.schedule() {
         None => {}
         // Only an exchange waits for an answer before the next starts.
         Some(Schedule::Closed) if !kind.is_of_exchanges() => {}
         Some(Schedule::Closed) => parts.push("closed loop".to_owned()),
-        Some(Schedule::Rate(rate)) => parts.push(format!("constant rate {}/s", plain(rate))),
-        Some(Schedule::Poisson(rate)) => parts.push(format!("Poisson arrivals {}/s", plain(rate))),
+        Some(Schedule::Rate(rate)) => {
+            parts.push(format!("constant rate {}/s{bursts}", plain(rate)));
+        }
+        Some(Schedule::Poisson(rate)) => {
+            parts.push(format!("Poisson arrivals {}/s{bursts}", plain(rate)));
+        }
     }
     if job.schedule().is_some_and(|schedule| schedule.per_s().is_some()) {
         parts.extend(job.pacing().map(|pacing| format!("pacing {pacing}")));
@@ -97,5 +102,14 @@ mod tests {
             "engine epoll, 1000 connections, 1 thread"
         );
         assert_eq!(load(RecordedJob(&job), WorkloadKind::of("ping")), "engine epoll, 1 thread");
+    }
+
+    #[test]
+    fn a_schedule_says_its_bursts() {
+        let of = |job| load(RecordedJob(&job), WorkloadKind::of("rr"));
+        let rate = serde_json::json!({"schedule": {"rate": 4000.0}, "burst": 16});
+        assert_eq!(of(rate), "constant rate 4000/s in bursts of 16");
+        let single = serde_json::json!({"schedule": {"poisson": 4000.0}});
+        assert_eq!(of(single), "Poisson arrivals 4000/s");
     }
 }
