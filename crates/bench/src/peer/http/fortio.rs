@@ -6,14 +6,11 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use super::generator::{Generator, Load};
-use crate::bench::{Peer, Version, split};
+use crate::bench::{INSTALLED, Peer, Version, split};
 
 /// How fortio is found.
-pub(crate) const PEER: Peer = Peer {
-    name: "fortio",
-    version: Version::Printed("version", ""),
-    source: "its module is no longer to be had; one in PATH is used",
-};
+pub(crate) const PEER: Peer =
+    Peer { name: "fortio", version: Version::Printed("version", ""), source: INSTALLED };
 
 /// Requests as fast as they are answered.
 pub(crate) const CLOSED: Generator = Generator {
