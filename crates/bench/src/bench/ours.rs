@@ -1,5 +1,7 @@
 //! The runs of our own program: how it is started and read.
 
+use std::time::Duration;
+
 use anyhow::{Context, Result, bail};
 use hopbench_model::{Latency, Pacing, Record};
 
@@ -68,6 +70,11 @@ pub(crate) fn against_agent(bench: &Bench, workload: &str, words: &str) -> Resul
 /// The words of `hopbench http` against a URL, for a window like `3s`.
 pub(crate) fn http_words(url: &str, window: &str, words: &str) -> Vec<String> {
     with_common("http", url, window, words)
+}
+
+/// The same after this warm-up.
+pub(crate) fn http_after(warmup: Duration, url: &str, window: &str, words: &str) -> Vec<String> {
+    after(warmup, "http", url, window, words)
 }
 
 /// The words of an evenly spaced rate from one thread.
@@ -178,7 +185,11 @@ pub(crate) fn latency<'a>(record: &'a Record, name: &str) -> Result<&'a Latency>
 }
 
 fn with_common(workload: &str, target: &str, window: &str, words: &str) -> Vec<String> {
-    let warmup = WARMUP.as_millis();
+    after(WARMUP, workload, target, window, words)
+}
+
+fn after(warmup: Duration, workload: &str, target: &str, window: &str, words: &str) -> Vec<String> {
+    let warmup = warmup.as_millis();
     // What answers a URL here is no agent, and has no session.
     let session = if target.contains("://") { "" } else { "--insecure" };
     split(&format!(

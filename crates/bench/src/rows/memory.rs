@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use hopbench_model::Record;
 
 use crate::bench::target::OURS_PORT;
-use crate::bench::{Bench, ours, split};
+use crate::bench::{Bench, WARMUP, ours, split};
 use crate::lab::{End, SERVER_ADDRESS};
 use crate::process::memory::{MemoryKind, bytes};
 use crate::process::{Completed, Invocation, RunningProgram, clock, interrupt, listening};
@@ -64,9 +64,10 @@ fn all_to_end(programs: Vec<RunningProgram>, limit: Duration) -> Result<Vec<(Com
     }
 }
 
-/// The part of one client: its connections, and its words beside those that all have.
+/// The part of one client: its connections, its warm-up, and its words beside those that all have.
 struct Share {
     connections: u32,
+    warmup: Duration,
     words: String,
 }
 
@@ -82,7 +83,8 @@ impl BothEnds {
     /// Runs `http` with these words and so many connections. `page`: a scheme, and the path of an
     /// answer.
     fn run(bench: &Bench, page: (&str, &str), connections: u32, words: &str) -> Result<Self> {
-        Self::shared(bench, page, &[Share { connections, words: words.to_owned() }])
+        let share = Share { connections, warmup: WARMUP, words: words.to_owned() };
+        Self::shared(bench, page, &[share])
     }
 
     /// Runs a client for each share at the same time, each against a target of its own. A target
@@ -95,14 +97,15 @@ impl BothEnds {
         let (scheme, path) = page;
         let (mut targets, mut clients) = (Vec::new(), Vec::new());
         for (share, port) in shares.iter().zip(OURS_PORT..) {
-            let Share { connections, words } = share;
+            let Share { connections, warmup, words } = share;
             // One more, for the connection ahead of the trial.
             let flows = connections + 1;
             let serve = format!("serve --insecure --port {port} --max-flows {flows}");
             targets.push(at(End::Server, share, &split(&serve)));
             let url = format!("{scheme}://{SERVER_ADDRESS}:{port}{path}");
             let words = format!("-c {connections} --threads 1 --insecure --timeout 20s {words}");
-            clients.push(at(End::Client, share, &ours::http_words(&url, &bench.time(), &words)));
+            let words = ours::http_after(*warmup, &url, &bench.time(), &words);
+            clients.push(at(End::Client, share, &words));
         }
         let mut targets = bench.start_all(&targets)?;
         for (target, port) in targets.iter_mut().zip(OURS_PORT..) {

@@ -134,11 +134,8 @@ impl Params {
     fn receive_low_water(&self, job: &Job) -> Option<usize> {
         // Who decrypts is seldom idle: then waiting for more only leaves the caches.
         let few = job.connections < MANY && !self.tls.is_on();
-        let default = if few && self.rate.is_none() {
-            self.size.first().0.min(128 * 1024)
-        } else {
-            1
-        };
+        let default =
+            if few && self.rate.is_none() { self.size.first().0.min(128 * 1024) } else { 1 };
         let bytes = self.receive_low_water.map_or(default, |b| b.0);
         (bytes > 1).then_some(bytes as usize)
     }

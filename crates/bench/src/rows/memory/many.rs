@@ -1,5 +1,7 @@
 //! 100 000 connections on one machine, each with a request a second.
 
+use std::time::Duration;
+
 use anyhow::{Context, Result};
 use hopbench_stats::Histogram;
 use nix::sys::resource::{Resource, getrlimit};
@@ -11,6 +13,9 @@ use crate::row::Row;
 use crate::row::goal::{Goal, Reach};
 
 const CONNECTIONS: u32 = 100_000;
+/// How long the load of a client runs before its window. Others may still open their connections in
+/// the beginning, which takes seconds of the same CPU.
+const ALL_OPEN: Duration = Duration::from_secs(5);
 /// Processes an end, at most: with more of them their own memory would be the figure.
 const MOST_PROCESSES: u32 = 32;
 
@@ -34,7 +39,8 @@ pub(crate) fn row() -> Row {
                has fewer ports. Where 100 500 open files are allowed (`ulimit -Hn`), an end is \
                one process with one thread. Otherwise an end has as few processes as the limit \
                allows, 6 with 20 000, and the commands say how many. Each client then has a \
-               target of its own, and begins its window once its own connections are open. \
+               target of its own. Its load begins once its own connections are open, and its \
+               window 5 s later, when those of the others are open, too. \
                Lateness is of the histograms of all clients together."
             .to_owned(),
         ours: Box::new(ours),
@@ -73,7 +79,7 @@ fn shares(connections: u32, files: u64) -> Result<Vec<Share>> {
     let (each, rest) = (connections / processes, connections % processes);
     let share = |index: u32| {
         let connections = each + u32::from(index < rest);
-        Share { connections, words: words(connections) }
+        Share { connections, warmup: ALL_OPEN, words: words(connections) }
     };
     Ok((0..processes).map(share).collect())
 }
