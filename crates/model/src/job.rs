@@ -402,7 +402,7 @@ impl Job {
                 self.schedule.per_s().is_some(),
                 "--burst",
                 self.burst.to_string(),
-                "a --rate to keep: bursts need one",
+                "a --rate beside it",
             );
             unless(
                 self.engine != EngineKind::Threads,

@@ -2,15 +2,12 @@
 
 use anyhow::{Context, Result};
 
-use crate::bench::{Bench, Figures, Peer, Version, split};
+use crate::bench::{Bench, Figures, INSTALLED, Peer, Version, split};
 use crate::lab::End;
 
 /// How openssl is found.
-pub(crate) const PEER: Peer = Peer {
-    name: "openssl",
-    version: Version::Printed("version", "OpenSSL "),
-    source: "the package openssl has it",
-};
+pub(crate) const PEER: Peer =
+    Peer { name: "openssl", version: Version::Printed("version", "OpenSSL "), source: INSTALLED };
 
 /// The cipher by the name that openssl has for it, and `--tls-cipher` of ours.
 pub(crate) const CIPHER: &str = "aes-128-gcm";

@@ -43,7 +43,7 @@ pub struct SocketOptions {
     pub receive_buffer: Option<usize>,
     /// `TCP_CONGESTION`.
     pub congestion: Option<String>,
-    /// `SO_RCVLOWAT`, bytes; set when load begins.
+    /// `SO_RCVLOWAT`, bytes; set when the flow has been accepted.
     pub receive_low_water: Option<usize>,
     /// `TCP_NOTSENT_LOWAT`, bytes.
     pub not_sent_low_water: Option<usize>,
@@ -182,14 +182,19 @@ impl SocketOptions {
         Ok(())
     }
 
-    /// Sets what may hold only once the flow has been accepted: a registration must leave in one
-    /// piece.
+    /// Sets what may hold only once the flow has been accepted. A registration must leave in one
+    /// piece, and a handshake's answer is shorter than a read.
     pub(crate) fn apply_accepted(&self, socket: &Socket, notes: &SocketSet) -> io::Result<()> {
+        let named = |name: &str, error: &io::Error| {
+            io::Error::new(error.kind(), format!("{name}: {error}"))
+        };
         if let Some(bytes) = self.segment {
-            socket.set_segment_size(bytes).map_err(|error| {
-                io::Error::new(error.kind(), format!("UDP segmentation offload: {error}"))
-            })?;
+            socket.set_segment_size(bytes).map_err(|e| named("UDP segmentation offload", &e))?;
             notes.note_setting("segment_bytes", || bytes.to_string());
+        }
+        if let Some(bytes) = self.receive_low_water {
+            socket.set_receive_low_water(bytes).map_err(|e| named("receive low water", &e))?;
+            notes.note_setting("receive_low_water_bytes", || bytes.to_string());
         }
         Ok(())
     }

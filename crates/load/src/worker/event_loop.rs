@@ -50,8 +50,6 @@ const LONGEST_REST: Nanos = 10_000_000_000;
 /// Everything one worker needs besides its flows.
 pub(crate) struct EventLoopSetup {
     pub dial: Option<Dial>,
-    /// What receivers wait for from the beginning of load on, bytes: a handshake is shorter.
-    pub receive_low_water: Option<usize>,
     pub sockets: Arc<SocketSet>,
     /// Whether sockets live long enough to be worth watching.
     pub watch_sockets: bool,

@@ -337,7 +337,6 @@ fn event_loop_setup(
 ) -> EventLoopSetup {
     EventLoopSetup {
         dial: None,
-        receive_low_water: setup.options.receive_low_water,
         sockets: Arc::clone(&context.sockets),
         watch_sockets: setup.watch_sockets,
         arrivals: None,
@@ -350,7 +349,13 @@ fn event_loop_setup(
 }
 
 fn apply_options(context: &Context, setup: &WorkersSetup, socket: &Socket) {
-    if let Err(error) = setup.options.apply(socket, setup.transport, &context.sockets) {
+    let options = &setup.options;
+    // The client's datagrams are cut by its own kernel.
+    let after = SocketOptions { segment: None, ..options.clone() };
+    let applied = options
+        .apply(socket, setup.transport, &context.sockets)
+        .and_then(|()| after.apply_accepted(socket, &context.sockets));
+    if let Err(error) = applied {
         context.sockets.note_setting("refused", || error.to_string());
     }
 }

@@ -26,8 +26,7 @@ pub(crate) fn rate(end: &EndReport, amount: u64) -> f64 {
     if ns > 0 { amount as f64 * SECOND as f64 / ns as f64 } else { 0.0 }
 }
 
-/// Exchanges, or bursts of them, under way at an edge that a kept rate may have: at low rates more
-/// than 1 %.
+/// Exchanges under way at an edge that a kept rate may have: at low rates more than 1 %.
 const AT_THE_EDGES: f64 = 2.0;
 
 /// The rate at which exchanges of the window were completed, per second, where `counted` of them
@@ -37,8 +36,8 @@ const AT_THE_EDGES: f64 = 2.0;
 /// it did: what was due is answered too, only later. Then the rate is what was completed between
 /// the window's edges. While both agree within 1 %, the count that belongs is taken: it has no
 /// edges to be cut at. In an open loop, where `burst` exchanges are due at a time, they may also
-/// differ by [`AT_THE_EDGES`]. In a closed loop (`None`) that much can be one exchange that fills
-/// the window.
+/// differ by [`AT_THE_EDGES`], or by a burst. In a closed loop (`None`) that much can be one
+/// exchange that fills the window.
 pub(crate) fn completed_per_s(end: &EndReport, counted: u64, burst: Option<u32>) -> f64 {
     let due = counted as f64 / seconds(end);
     if end.end.t_ns <= end.start.t_ns {
@@ -46,7 +45,8 @@ pub(crate) fn completed_per_s(end: &EndReport, counted: u64, burst: Option<u32>)
         return due;
     }
     let done = per_s(end, Counter::Completed);
-    let at_the_edges = burst.map_or(0.0, |burst| AT_THE_EDGES * f64::from(burst) / seconds(end));
+    let at_the_edges =
+        burst.map_or(0.0, |burst| AT_THE_EDGES.max(f64::from(burst)) / seconds(end));
     let near = (0.01 * due).max(at_the_edges);
     if (due - done).abs() <= near { due } else { done }
 }

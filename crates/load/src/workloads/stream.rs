@@ -62,7 +62,7 @@ pub(super) struct Params {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     receive_buffer: Option<Bytes>,
     /// Wake a receiver when this much is there [default: --size up to 128KiB with fewer than 16
-    /// connections, no --rate and no --tls, otherwise 1B; 1B leaves it to the kernel]
+    /// connections and no --rate, otherwise 1B; 1B leaves it to the kernel]
     #[arg(long, value_name = "SIZE")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     receive_low_water: Option<Bytes>,
@@ -132,10 +132,15 @@ impl Params {
     /// many connections there is always one to read, and waiting for more of it only makes its
     /// queue longer.
     fn receive_low_water(&self, job: &Job) -> Option<usize> {
-        // Who decrypts is seldom idle: then waiting for more only leaves the caches.
-        let few = job.connections < MANY && !self.tls.is_on();
-        let default =
-            if few && self.rate.is_none() { self.size.first().0.min(128 * 1024) } else { 1 };
+        // A handshake is shorter than any mark.
+        if self.tls.is_on() {
+            return None;
+        }
+        let default = if job.connections < MANY && self.rate.is_none() {
+            self.size.first().0.min(128 * 1024)
+        } else {
+            1
+        };
         let bytes = self.receive_low_water.map_or(default, |b| b.0);
         (bytes > 1).then_some(bytes as usize)
     }
@@ -248,6 +253,10 @@ impl TypedWorkload for Params {
         if self.tls.is_on() && self.receive == Receive::Discard {
             let expected = "copy with --tls: what is not read cannot be decrypted";
             out.push(Problem::new("--receive", "discard", expected));
+        }
+        if let Some(bytes) = self.receive_low_water.filter(|_| self.tls.is_on()) {
+            let expected = "none with --tls: handshakes are shorter";
+            out.push(Problem::new("--receive-low-water", bytes, expected));
         }
         out.extend(self.tls.problems());
         if self.rate.is_some_and(|r| r.0 == 0) {

@@ -154,6 +154,7 @@ impl Search {
                 _ => "`rates` of the search only",
             },
         );
+        refuse("burst", |_| true, "exchanges one by one: the times of a burst are not independent");
         if name == "knee" {
             refuse("connections", |_| true, "the levels in the search only");
             if self.written.has_threads {

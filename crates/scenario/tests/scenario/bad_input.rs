@@ -329,7 +329,7 @@ fn workloads() {
         {rr: {schedule: poisson}}
             x.yaml:4:22: workloads.w.rr.schedule: found `poisson`, expected a rate to keep
         {rr: {burst: 8}}
-            x.yaml:4:19: workloads.w.rr.burst: found `8`, expected a rate to keep: bursts need one
+            x.yaml:4:19: workloads.w.rr.burst: found `8`, expected a rate beside it
         {rr: {rate: 100, burst: [1, 0]}}
             x.yaml:4:34: workloads.w.rr.burst: found `0`, expected 1 to 1000 exchanges at the same
                 moment

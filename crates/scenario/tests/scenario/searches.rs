@@ -375,6 +375,9 @@ fn searches_that_make_no_sense() {
         {rr: {rate: [1, 2]}, search: {slo: {p99: 1s, rates: 1..9}}}
             x.yaml:4:19: workloads.w.rr.rate: found `rate` beside a search for `slo`, expected
                 `rates` of the search only
+        {rr: {burst: 8}, search: {slo: {p99: 1s, rates: 1..9}}}
+            x.yaml:4:19: workloads.w.rr.burst: found `burst` beside a search for `slo`, expected
+                exchanges one by one: the times of a burst are not independent
         {rr: {schedule: closed}, search: {slo: {p99: 1s, rates: 1..9}}}
             x.yaml:4:22: workloads.w.rr.schedule: found `schedule` beside a search for `slo`,
                 expected rate or poisson

@@ -29,7 +29,6 @@ impl<F: Flow> EventLoop<F> {
             if now >= load_start {
                 self.started = true;
                 self.find_cpu(now);
-                self.wait_for_more();
                 self.recorder.window().begin(now);
                 match &mut self.setup.arrivals {
                     Some(make) => self.arrivals = Some(make(load_start)),
@@ -65,13 +64,6 @@ impl<F: Flow> EventLoop<F> {
             let _ = cpu::pin_thread(&cpus[at..=at]);
             let _ = cpu::pin_thread(cpus);
         }
-    }
-
-    /// Receivers wake up for so much from now on.
-    fn wait_for_more(&self) {
-        let Some(bytes) = self.setup.receive_low_water else { return };
-        self.setup.sockets.set_receive_low_water(bytes);
-        self.setup.sockets.note_setting("receive_low_water_bytes", || bytes.to_string());
     }
 
     /// When the load of the next visit starts; `Nanos::MAX` while that is not known.

@@ -97,7 +97,6 @@ fn event_loop<'a>(
 ) -> EventLoop<Scripted<'a>> {
     let setup = EventLoopSetup {
         dial: None,
-        receive_low_water: None,
         sockets: Arc::default(),
         watch_sockets: false,
         arrivals: None,

@@ -49,6 +49,9 @@ impl Workers {
 
     /// What the workers wrote down of a visit that is over, and their counts.
     pub fn take_visit(&self) -> Option<(Recorder, Counts)> {
+        if let Some(bytes) = self.receive_low_water {
+            self.sockets.set_receive_low_water(bytes);
+        }
         self.hand_over.as_ref().map(|hand_over| hand_over.take(&self.window))
     }
 }
