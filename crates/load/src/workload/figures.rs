@@ -45,8 +45,7 @@ pub(crate) fn completed_per_s(end: &EndReport, counted: u64, burst: Option<u32>)
         return due;
     }
     let done = per_s(end, Counter::Completed);
-    let at_the_edges =
-        burst.map_or(0.0, |burst| AT_THE_EDGES.max(f64::from(burst)) / seconds(end));
+    let at_the_edges = burst.map_or(0.0, |burst| AT_THE_EDGES.max(f64::from(burst)) / seconds(end));
     let near = (0.01 * due).max(at_the_edges);
     if (due - done).abs() <= near { due } else { done }
 }
