@@ -67,7 +67,7 @@ pub(crate) fn run(bench: &Bench, generator: &Generator, load: &Load) -> Result<A
     let finished = bench.run(&bench.peer(generator.peer, End::Client, &words)?)?;
     let per_s = (generator.read)(&finished.stdout)?;
     let counted = (generator.counted)(&finished.stdout);
-    let requests = counted.unwrap_or(per_s * f64::from(load.seconds));
+    let requests = counted.unwrap_or_else(|| per_s * f64::from(load.seconds));
     Ok(Answered { per_s, requests, client: finished.usage })
 }
 
