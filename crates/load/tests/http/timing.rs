@@ -131,7 +131,10 @@ fn bursts_keep_the_rate() {
             let what = format!("{} with pacing {pacing}", seen.job.engine);
             // 25 bursts, give or take the one on the edge.
             let intended = seen.client(Counter::Intended);
-            assert!((192..=208).contains(&intended) && intended % 8 == 0, "{intended}: {what}");
+            assert!(
+                (192..=208).contains(&intended) && intended.is_multiple_of(8),
+                "{intended}: {what}"
+            );
             assert_eq!(seen.client(Counter::Counted), intended, "{what}");
             assert_eq!(seen.client(Counter::Unsent), 0, "{what}");
             seen.figures();
