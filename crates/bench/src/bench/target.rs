@@ -32,7 +32,7 @@ pub(crate) enum Kind {
     NginxTls,
     /// Our own target.
     Ours,
-    /// The same, asked over HTTP/2: a tenth of nginx's work for a request.
+    /// The same, asked over HTTP/2: less than a tenth of nginx's work for a request.
     OursHttp2,
     /// The same, asked over TLS.
     OursTls,

@@ -36,11 +36,13 @@ pub(crate) const MULTIPLEXED: Generator = Generator {
     note: "",
 };
 
+/// The line that counts the requests of a run.
+fn totals(text: &str) -> Option<&str> {
+    text.lines().find(|line| line.starts_with("requests:"))
+}
+
 fn parse(text: &str) -> Result<f64> {
-    let line = text
-        .lines()
-        .find(|line| line.starts_with("requests:"))
-        .context("h2load printed no requests")?;
+    let line = totals(text).context("h2load printed no requests")?;
     for kind in ["failed", "errored", "timeout"] {
         let count = line
             .split(',')
@@ -57,7 +59,7 @@ fn parse(text: &str) -> Result<f64> {
 }
 
 fn counted(text: &str) -> Option<f64> {
-    let line = text.lines().find(|line| line.starts_with("requests:"))?;
+    let line = totals(text)?;
     line.split(',').find_map(|part| part.trim().strip_suffix(" done")?.parse().ok())
 }
 
