@@ -118,6 +118,12 @@ pub trait Flow: Send {
     /// A handshake of TLS on a connection that stood is over, and agreed on this protocol (ALPN).
     fn agreed_on(&mut self, _protocol: &[u8]) {}
 
+    /// The kernel sends this many bytes of the flow's connection as one packet. The answer is what
+    /// the flow now writes at once, bytes, if that depends on it.
+    fn fit_packets(&mut self, _packet: usize) -> Option<usize> {
+        None
+    }
+
     /// Whether nothing of a visit that its client has ended is still on the way to this flow, a
     /// server's.
     fn is_idle(&self) -> bool {

@@ -43,6 +43,10 @@ impl<A: Flow, B: Flow> Flow for Either<A, B> {
         inner!(self, flow => flow.agreed_on(protocol));
     }
 
+    fn fit_packets(&mut self, packet: usize) -> Option<usize> {
+        inner!(self, flow => flow.fit_packets(packet))
+    }
+
     fn is_idle(&self) -> bool {
         inner!(self, flow => flow.is_idle())
     }
@@ -91,6 +95,10 @@ impl<F: Flow> Flow for Box<F> {
 
     fn agreed_on(&mut self, protocol: &[u8]) {
         (**self).agreed_on(protocol);
+    }
+
+    fn fit_packets(&mut self, packet: usize) -> Option<usize> {
+        (**self).fit_packets(packet)
     }
 
     fn is_idle(&self) -> bool {

@@ -179,6 +179,10 @@ impl<F: Flow> Flow for Handshake<F> {
         if self.state == State::Done { self.inner.outgoing() } else { &self.bytes[self.sent..] }
     }
 
+    fn fit_packets(&mut self, packet: usize) -> Option<usize> {
+        self.inner.fit_packets(packet)
+    }
+
     fn is_idle(&self) -> bool {
         self.inner.is_idle()
     }

@@ -106,6 +106,10 @@ impl<F: Flow> Flow for Seated<F> {
         self.flow.outgoing()
     }
 
+    fn fit_packets(&mut self, packet: usize) -> Option<usize> {
+        self.flow.fit_packets(packet)
+    }
+
     fn is_idle(&self) -> bool {
         self.flow.is_idle()
     }

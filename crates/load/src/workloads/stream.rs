@@ -8,21 +8,18 @@
 //! which. RFC 4898 names the counters, and `TCP_INFO` carries them.
 
 mod account;
+mod flow;
 #[cfg(test)]
 mod tests;
 
 use clap::{Args, ValueEnum};
 use hopbench_model::units::{BitRate, Bytes};
-use hopbench_model::{
-    Counter, EndReport, EngineKind, Fault, Job, LatencyKind, Nanos, Problem, SECOND, Sweep,
-};
+use hopbench_model::{EndReport, EngineKind, Fault, Job, LatencyKind, Problem, SECOND, Sweep};
 use serde::{Deserialize, Serialize};
 
 use self::account::{Between, account, receiving, sending};
-use crate::flow::failure::lost;
+use self::flow::{RUN_OUT_BYTES, Receiver, Sender, StreamFlow};
 use crate::flow::handshake::Handshake;
-use crate::flow::{Event, Flow, Op};
-use crate::measure::recorder::Recorder;
 use crate::worker::accepted::{Accepted, Acceptor};
 use crate::worker::dial::{SocketOptions, Transport};
 use crate::worker::secured::{self, Layer};
@@ -38,6 +35,11 @@ pub(super) struct Params {
     /// Bytes of a read or write; a sweep like 1:256KiB:*64 measures each
     #[arg(long, value_name = "SIZE", default_value = "128KiB")]
     size: Sweep<Bytes>,
+    /// Write and read whole packets of the kernel, of 64KiB or a little less, if they make up at
+    /// least 7/8 of --size, or exactly --size. With --rate and --tls it is exact
+    #[arg(long, value_enum, default_value = "packets")]
+    #[serde(default, skip_serializing_if = "Write::is_default")]
+    write: Write,
     /// Who sends; `both` opens --connections in each direction
     #[arg(long, value_enum, default_value = "to-server")]
     direction: Direction,
@@ -61,8 +63,8 @@ pub(super) struct Params {
     #[arg(long, value_name = "SIZE")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     receive_buffer: Option<Bytes>,
-    /// Wake a receiver when this much is there [default: --size up to 128KiB with fewer than 16
-    /// connections and no --rate, otherwise 1B; 1B leaves it to the kernel]
+    /// Wake a receiver when this much is there [default: most of a write, up to 128KiB, with fewer
+    /// than 16 connections and no --rate, otherwise 1B; 1B leaves it to the kernel]
     #[arg(long, value_name = "SIZE")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     receive_low_water: Option<Bytes>,
@@ -85,6 +87,23 @@ enum Direction {
     Both,
 }
 
+/// How much a write is.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Write {
+    /// Whole packets of the kernel.
+    #[default]
+    Packets,
+    /// All of the size.
+    Exact,
+}
+
+impl Write {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// What a receiver does with the bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -94,15 +113,10 @@ enum Receive {
 }
 
 const MOST_SIZE: u64 = 64 << 20;
+/// The kernel's largest packet is never larger, bytes.
+const MOST_PACKET: u64 = 64 << 10;
 /// From so many connections on, one always has something to read.
 const MANY: u32 = 16;
-/// How long a sender goes on after the window, ns.
-const RUN_OUT: Nanos = 10_000_000;
-/// What a receiver reads at once of what is left when load has ended, bytes.
-const RUN_OUT_BYTES: usize = 64 * 1024;
-/// A write of a paced sender covers at most this much time, ns: a slow rate is no rate when it
-/// comes in lumps.
-const LUMP: Nanos = 10_000_000;
 
 impl Params {
     fn setup(&self, job: &Job) -> WorkersSetup {
@@ -136,10 +150,12 @@ impl Params {
         if self.tls.is_on() {
             return None;
         }
-        let default = if job.connections < MANY && self.rate.is_none() {
-            self.size.first().0.min(128 * 1024)
-        } else {
-            1
+        let write = self.size.first().0.min(128 * 1024);
+        let default = match job.connections < MANY && self.rate.is_none() {
+            // A little less may be written, and the receiver does not know how much.
+            true if self.fills_packets() && write >= MOST_PACKET => write * 3 / 4,
+            true => write,
+            false => 1,
         };
         let bytes = self.receive_low_water.map_or(default, |b| b.0);
         (bytes > 1).then_some(bytes as usize)
@@ -156,6 +172,10 @@ impl Params {
         }
     }
 
+    fn fills_packets(&self) -> bool {
+        self.write == Write::Packets && self.rate.is_none() && !self.tls.is_on()
+    }
+
     fn flow(&self, job: &Job, sends: bool, waits: bool, stays: bool) -> StreamFlow {
         if sends {
             let flows = if self.direction == Direction::Both {
@@ -166,6 +186,7 @@ impl Params {
             StreamFlow::Sender(Sender {
                 size: self.size.first().0 as usize,
                 bits_per_s: self.rate.map(|r| r.0 as f64 / f64::from(flows.max(1))),
+                fills_packets: self.fills_packets(),
                 left: 0,
                 sent: 0,
                 began: 0,
@@ -174,6 +195,7 @@ impl Params {
         } else {
             StreamFlow::Receiver(Receiver {
                 size: self.size.first().0 as usize,
+                fills_packets: self.fills_packets(),
                 discard: self.receive == Receive::Discard,
                 waits,
             })
@@ -358,136 +380,5 @@ impl TypedWorkload for Params {
             }
         }
         out
-    }
-}
-
-/// One connection, whichever end sends.
-enum StreamFlow {
-    Sender(Sender),
-    Receiver(Receiver),
-}
-
-impl Flow for StreamFlow {
-    fn start(&mut self, _now: Nanos) -> Op {
-        match self {
-            Self::Receiver(receiver) if !receiver.waits => receiver.next(false),
-            _ => Op::Rest,
-        }
-    }
-
-    #[inline]
-    fn on(&mut self, event: Event<'_>, now: Nanos, out: &mut Recorder) -> Op {
-        match self {
-            Self::Sender(sender) => sender.on(&event, now, out),
-            Self::Receiver(receiver) => receiver.on(&event, now >= stop(out), out),
-        }
-    }
-}
-
-struct Sender {
-    size: usize,
-    bits_per_s: Option<f64>,
-    /// Of the write under way, bytes.
-    left: usize,
-    sent: u64,
-    began: Nanos,
-    /// Whether it rests after the window, for another visit.
-    stays: bool,
-}
-
-impl Sender {
-    #[inline]
-    fn on(&mut self, event: &Event<'_>, now: Nanos, out: &Recorder) -> Op {
-        match event {
-            Event::Go { intended } => {
-                (self.began, self.sent) = (*intended, 0);
-                self.write(now, out)
-            }
-            Event::Timer => self.write(now, out),
-            Event::Sent(n) => {
-                out.count(Counter::SentBytes, *n as u64);
-                self.sent += *n as u64;
-                self.left -= n;
-                if self.left > 0 {
-                    return Op::SendFill(self.left);
-                }
-                out.count(Counter::Completed, 1);
-                self.write(now, out)
-            }
-            Event::Finish => Op::FinishSending,
-            // The receiver closes when it has read everything.
-            Event::FinishedSending => Op::Recv(1),
-            Event::Closed if now >= stop(out) => Op::End,
-            other => lost(other, "the other end closed it"),
-        }
-    }
-
-    /// Bytes of the next write.
-    #[inline]
-    fn piece(&self) -> usize {
-        match self.bits_per_s {
-            Some(rate) => self.size.min((rate / 8.0 * LUMP as f64 / SECOND as f64) as usize).max(1),
-            None => self.size,
-        }
-    }
-
-    #[inline]
-    fn write(&mut self, now: Nanos, out: &Recorder) -> Op {
-        if now >= stop(out) {
-            return if self.stays { Op::Rest } else { Op::FinishSending };
-        }
-        if let Some(bits_per_s) = self.bits_per_s {
-            let due = self.began + (self.sent as f64 * 8.0 * SECOND as f64 / bits_per_s) as Nanos;
-            if due > now {
-                return Op::Wait(due.min(stop(out)));
-            }
-        }
-        self.left = self.piece();
-        Op::SendFill(self.left)
-    }
-}
-
-/// When a sender stops: a little after the window. So the readings at its end find the path under
-/// load and the queues as they were.
-#[inline]
-fn stop(out: &Recorder) -> Nanos {
-    out.window().end().saturating_add(RUN_OUT)
-}
-
-struct Receiver {
-    size: usize,
-    discard: bool,
-    /// Whether it waits for the window before it reads: a client does, so that it counts as ready.
-    waits: bool,
-}
-
-impl Receiver {
-    /// Its next read. When load has ended (`is_over`) that is much: reads of a byte each would
-    /// take longer than the sender is waited for.
-    #[inline]
-    fn next(&self, is_over: bool) -> Op {
-        match (self.discard, is_over) {
-            (true, _) => Op::Discard(self.size),
-            (false, false) => Op::Recv(self.size),
-            (false, true) => Op::Recv(self.size.max(RUN_OUT_BYTES)),
-        }
-    }
-
-    #[inline]
-    fn on(&mut self, event: &Event<'_>, is_over: bool, out: &Recorder) -> Op {
-        match event {
-            Event::Received(bytes) => {
-                out.count(Counter::ReceivedBytes, bytes.len() as u64);
-                self.next(is_over)
-            }
-            Event::Discarded(n) => {
-                out.count(Counter::ReceivedBytes, *n as u64);
-                self.next(is_over)
-            }
-            Event::Go { .. } => self.next(is_over),
-            // All of the stream was read.
-            Event::Closed | Event::Finish => Op::End,
-            other => lost(other, "the other end closed it"),
-        }
     }
 }

@@ -12,6 +12,7 @@ mod ping;
 mod push;
 #[path = "../common/rig.rs"]
 mod rig;
+mod stream;
 mod udp;
 
 use hopbench_model::{EngineKind, Job, SECOND, Timing};

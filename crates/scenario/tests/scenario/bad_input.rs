@@ -284,7 +284,7 @@ fn workloads() {
                 `tls-mutual` where it has `tls`
         {stream: {send_bufer: 1}}
             x.yaml:4:16: workloads.w.stream.send_bufer: found `send_bufer`, expected one of size,
-                direction, rate, receive, congestion, send-buffer, receive-buffer,
+                write, direction, rate, receive, congestion, send-buffer, receive-buffer,
                 receive-low-water, not-sent-low-water, tls, tls-version, tls-cipher,
                 no-tls-resumption, tls-mutual, time, warmup, interval, timeout, connections,
                 threads, engine, cpu, pacing, seed; did you mean `send-buffer`?

@@ -89,7 +89,20 @@ impl TcpInfo {
         })?;
         Ok(info)
     }
+
+    /// What the kernel sends as one packet, bytes: as many whole segments as fit into 64 KiB beside
+    /// all headers (Linux's `tcp_xmit_size_goal`), and at least one.
+    pub fn packet_bytes(&self) -> usize {
+        // A segment is at most half of the largest window so far. That grows with the first data.
+        // Then a segment is as large here as those that the peer may send.
+        let is_bound = self.snd_wnd > 0 && self.snd_mss >= self.snd_wnd / 2;
+        let segment = if is_bound { self.advmss } else { self.snd_mss }.max(1) as usize;
+        (MOST_PACKET / segment).max(1) * segment
+    }
 }
+
+/// The largest packet: 64 KiB less 320 bytes for headers and one (`MAX_TCP_HEADER`), bytes.
+const MOST_PACKET: usize = (64 << 10) - 321;
 
 /// Bytes written to a TCP socket that the peer has not acknowledged (`SIOCOUTQ`).
 ///
@@ -113,4 +126,27 @@ fn queue(socket: &Socket, request: libc::c_ulong) -> io::Result<u64> {
     check(unsafe { libc::ioctl(socket.as_raw_fd(), request, bytes.as_mut_ptr()) })?;
     // SAFETY: it was zeroed, and an int is valid for every bit pattern.
     Ok(unsafe { bytes.assume_init() }.max(0) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Segments of an MTU of 1500 with timestamps, of 9000, of the loopback, and none yet.
+    #[test]
+    fn a_packet_is_whole_segments() {
+        for (snd_mss, snd_wnd, bytes) in [
+            (1448, 64_256, 45 * 1448),
+            (8948, 64_256, 7 * 8948),
+            (65_483, 226_304, 65_483),
+            (32_768, 65_536, 65_483),
+            (32_741, 65_483, 65_483),
+            // Of a kernel that does not tell.
+            (1448, 0, 45 * 1448),
+            (0, 0, 65_215),
+        ] {
+            let info = TcpInfo { snd_mss, snd_wnd, advmss: 65_483, ..TcpInfo::default() };
+            assert_eq!(info.packet_bytes(), bytes, "{snd_mss} {snd_wnd}");
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 
 use hopbench_model::{Counter, Fault, LATE_NS, Nanos};
-use hopbench_sys::{clock, cpu};
+use hopbench_sys::{TcpInfo, clock, cpu};
 
 use super::EventLoop;
 use super::slot::{Slot, SlotState};
@@ -289,6 +289,19 @@ impl<F: Flow> EventLoop<F> {
         };
         if let Err(error) = dial.options.apply_accepted(socket, &self.setup.sockets) {
             self.fault.get_or_insert_with(|| Fault::environment(error));
+        }
+        self.fit_packets(slot);
+    }
+
+    /// Tells a flow that moves bytes in bulk what the kernel sends at once.
+    pub(super) fn fit_packets(&mut self, slot: usize) {
+        let Slot { socket: Some(socket), flow, .. } = &mut self.slots[slot] else { return };
+        // Not all sockets are TCP.
+        if self.setup.watch_sockets
+            && let Ok(info) = TcpInfo::of(socket)
+            && let Some(bytes) = flow.fit_packets(info.packet_bytes())
+        {
+            self.setup.sockets.note_setting("write_bytes", || bytes.to_string());
         }
     }
 }

@@ -1,0 +1,174 @@
+//! The two flows of `stream`: the sender and the receiver of one connection.
+
+use hopbench_model::{Counter, Nanos, SECOND};
+
+use crate::flow::failure::lost;
+use crate::flow::{Event, Flow, Op};
+use crate::measure::recorder::Recorder;
+
+/// How long a sender goes on after the window, ns.
+pub(super) const RUN_OUT: Nanos = 10_000_000;
+/// What a receiver reads at once of what is left when load has ended, bytes.
+pub(super) const RUN_OUT_BYTES: usize = 64 * 1024;
+/// A write of a paced sender covers at most this much time, ns: a slow rate is no rate when it
+/// comes in lumps.
+const LUMP: Nanos = 10_000_000;
+
+/// Less than this part of a write is a little.
+const LITTLE: usize = 8;
+
+/// One connection, whichever end sends.
+pub(super) enum StreamFlow {
+    Sender(Sender),
+    Receiver(Receiver),
+}
+
+impl Flow for StreamFlow {
+    fn start(&mut self, _now: Nanos) -> Op {
+        match self {
+            Self::Receiver(receiver) if !receiver.waits => receiver.next(false),
+            _ => Op::Rest,
+        }
+    }
+
+    #[inline]
+    fn on(&mut self, event: Event<'_>, now: Nanos, out: &mut Recorder) -> Op {
+        match self {
+            Self::Sender(sender) => sender.on(&event, now, out),
+            Self::Receiver(receiver) => receiver.on(&event, now >= stop(out), out),
+        }
+    }
+
+    fn fit_packets(&mut self, packet: usize) -> Option<usize> {
+        match self {
+            Self::Sender(sender) if sender.fills_packets => {
+                sender.size = whole_packets(sender.size, packet)?;
+                Some(sender.size)
+            }
+            Self::Receiver(receiver) if receiver.fills_packets => {
+                receiver.size = whole_packets(receiver.size, packet)?;
+                None
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The most of `size` that is whole packets, if little is left. A little that is left would travel
+/// in a packet of its own, which costs both ends almost as much as a whole one.
+fn whole_packets(size: usize, packet: usize) -> Option<usize> {
+    let left = size % packet;
+    (size >= packet && left <= size / LITTLE).then(|| size - left)
+}
+
+pub(super) struct Sender {
+    pub size: usize,
+    pub bits_per_s: Option<f64>,
+    /// Whether a write leaves out what little of `size` goes beyond whole packets of the kernel.
+    pub fills_packets: bool,
+    /// Of the write under way, bytes.
+    pub left: usize,
+    pub sent: u64,
+    pub began: Nanos,
+    /// Whether it rests after the window, for another visit.
+    pub stays: bool,
+}
+
+impl Sender {
+    #[inline]
+    fn on(&mut self, event: &Event<'_>, now: Nanos, out: &Recorder) -> Op {
+        match event {
+            Event::Go { intended } => {
+                (self.began, self.sent) = (*intended, 0);
+                self.write(now, out)
+            }
+            Event::Timer => self.write(now, out),
+            Event::Sent(n) => {
+                out.count(Counter::SentBytes, *n as u64);
+                self.sent += *n as u64;
+                self.left -= n;
+                if self.left > 0 {
+                    return Op::SendFill(self.left);
+                }
+                out.count(Counter::Completed, 1);
+                self.write(now, out)
+            }
+            Event::Finish => Op::FinishSending,
+            // The receiver closes when it has read everything.
+            Event::FinishedSending => Op::Recv(1),
+            Event::Closed if now >= stop(out) => Op::End,
+            other => lost(other, "the other end closed it"),
+        }
+    }
+
+    /// Bytes of the next write.
+    #[inline]
+    fn piece(&self) -> usize {
+        match self.bits_per_s {
+            Some(rate) => self.size.min((rate / 8.0 * LUMP as f64 / SECOND as f64) as usize).max(1),
+            None => self.size,
+        }
+    }
+
+    #[inline]
+    fn write(&mut self, now: Nanos, out: &Recorder) -> Op {
+        if now >= stop(out) {
+            return if self.stays { Op::Rest } else { Op::FinishSending };
+        }
+        if let Some(bits_per_s) = self.bits_per_s {
+            let due = self.began + (self.sent as f64 * 8.0 * SECOND as f64 / bits_per_s) as Nanos;
+            if due > now {
+                return Op::Wait(due.min(stop(out)));
+            }
+        }
+        self.left = self.piece();
+        Op::SendFill(self.left)
+    }
+}
+
+/// When a sender stops: a little after the window. So the readings at its end find the path under
+/// load and the queues as they were.
+#[inline]
+fn stop(out: &Recorder) -> Nanos {
+    out.window().end().saturating_add(RUN_OUT)
+}
+
+pub(super) struct Receiver {
+    pub size: usize,
+    /// Whether a read is as long as the writes of a sender that fills packets.
+    pub fills_packets: bool,
+    pub discard: bool,
+    /// Whether it waits for the window before it reads: a client does, so that it counts as ready.
+    pub waits: bool,
+}
+
+impl Receiver {
+    /// Its next read. When load has ended (`is_over`) that is much: reads of a byte each would
+    /// take longer than the sender is waited for.
+    #[inline]
+    fn next(&self, is_over: bool) -> Op {
+        match (self.discard, is_over) {
+            (true, _) => Op::Discard(self.size),
+            (false, false) => Op::Recv(self.size),
+            (false, true) => Op::Recv(self.size.max(RUN_OUT_BYTES)),
+        }
+    }
+
+    #[inline]
+    fn on(&mut self, event: &Event<'_>, is_over: bool, out: &Recorder) -> Op {
+        match event {
+            Event::Received(bytes) => {
+                out.count(Counter::ReceivedBytes, bytes.len() as u64);
+                self.next(is_over)
+            }
+            Event::Discarded(n) => {
+                out.count(Counter::ReceivedBytes, *n as u64);
+                self.next(is_over)
+            }
+            Event::Go { .. } => self.next(is_over),
+            // All of the stream was read.
+            Event::Closed | Event::Finish => Op::End,
+            other => lost(other, "the other end closed it"),
+        }
+    }
+}

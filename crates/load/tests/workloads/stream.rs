@@ -1,0 +1,42 @@
+//! The writes of `stream`: whole packets of the kernel, or what was asked for.
+
+use hopbench_model::{Counter, EngineKind};
+
+use crate::rig::{self, job, run, total};
+
+/// What the sending end says it wrote at once, and what its writes had on average. A write that was
+/// begun is finished, so that is exact.
+fn writes(flags: &[&str], engine: EngineKind) -> (Option<u64>, u64) {
+    let outcome = run(&job("stream", engine, rig::flags("stream", flags)));
+    let is_reversed = flags.contains(&"from-server");
+    let end = if is_reversed { &outcome.server } else { &outcome.client };
+    let (bytes, writes) = (total(end, Counter::SentBytes), total(end, Counter::Completed));
+    assert!(writes > 0 && bytes.is_multiple_of(writes), "{engine}: {bytes} bytes, {writes} writes");
+    (end.settings.get("write_bytes").map(|said| said.parse().unwrap()), bytes / writes)
+}
+
+#[test]
+fn a_write_is_whole_packets_where_little_is_left() {
+    for engine in EngineKind::ALL {
+        for direction in ["to-server", "from-server"] {
+            let of = |more: &[&str]| writes(&[&["--direction", direction], more].concat(), *engine);
+            let (said, wrote) = of(&[]);
+            // Two segments of the loopback's MTU.
+            assert_eq!(said, Some(wrote), "{engine} {direction}");
+            assert!((130_000..=131_072).contains(&wrote), "{engine} {direction}: {wrote}");
+            let (_, half) = of(&["--size", "64KiB"]);
+            assert_eq!(2 * half, wrote, "{engine} {direction}");
+        }
+    }
+}
+
+#[test]
+fn a_write_is_exact_where_asked_or_where_much_would_be_left() {
+    for (flags, bytes) in [
+        (&["--write", "exact"][..], 131_072),
+        (&["--size", "100kB"], 100_000),
+        (&["--size", "1000"], 1000),
+    ] {
+        assert_eq!(writes(flags, EngineKind::Epoll), (None, bytes), "{flags:?}");
+    }
+}
