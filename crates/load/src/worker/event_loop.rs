@@ -245,6 +245,7 @@ impl<F: Flow> EventLoop<F> {
             self.slots[slot].state = SlotState::Opening;
             engine.adopt(slot, &socket)?;
             self.setup.show(number, &socket);
+            // A server's receiver does not rest before it begins.
             self.fit_packets(slot);
             let op = self.slots[slot].flow.start(now);
             self.advance(engine, slot, op)?;

@@ -57,9 +57,16 @@ pub(crate) const RECORD_BYTES: usize = 16 * 1024;
 /// Most bytes of a flow that are encrypted at once: four records.
 pub(crate) const MOST_PLAIN: usize = 4 * RECORD_BYTES;
 
+/// What so many bytes of a flow become on the wire, at most, with TLS 1.3.
+pub(crate) fn on_wire(plain: usize) -> usize {
+    plain + plain.div_ceil(RECORD_BYTES) * session::BEYOND_CONTENT
+}
+
 /// A flow over TLS; see the [module](self).
 pub(crate) struct Secured<F> {
     side: Side,
+    /// Bytes of the flow that are encrypted at once, at most.
+    most_plain: usize,
     entry: Entry,
     /// `None` while there is no connection.
     session: Option<Session>,
@@ -117,8 +124,13 @@ enum State {
 
 impl<F: Flow> Secured<F> {
     fn new(side: Side, entry: Entry, inner: F) -> Self {
+        let most_plain = match &side {
+            Side::Client(_) => MOST_PLAIN,
+            Side::Server(server) => server.most_plain_bytes,
+        };
         Self {
             side,
+            most_plain,
             entry,
             session: None,
             records: Records::default(),
@@ -283,11 +295,7 @@ impl<F: Flow> Secured<F> {
             Some(most) => &common_filler()[..most.min(MOST_PLAIN)],
             None => self.inner.outgoing(),
         };
-        let most = match &self.side {
-            Side::Client(_) => MOST_PLAIN,
-            Side::Server(server) => server.most_plain_bytes,
-        };
-        let bytes = &bytes[..bytes.len().min(most)];
+        let bytes = &bytes[..bytes.len().min(self.most_plain)];
         let Some(session) = &mut self.session else { return self.tell(Event::Closed, now, out) };
         match session.turn(&mut self.records, Some(bytes)) {
             Ok(_) => {
@@ -316,7 +324,7 @@ impl<F: Flow> Secured<F> {
         }
         match state {
             State::Awaiting(_) => Op::Await(RECEIVE_BYTES),
-            _ => Op::Recv(most.max(RECEIVE_BYTES)),
+            _ => Op::Recv(on_wire(most).max(RECEIVE_BYTES)),
         }
     }
 
@@ -434,6 +442,14 @@ impl<F: Flow> Flow for Secured<F> {
     #[inline]
     fn outgoing(&self) -> &[u8] {
         self.records.outgoing()
+    }
+
+    /// What is encrypted at once fills a packet.
+    fn fit_packets(&mut self, packet: usize) -> Option<usize> {
+        let beyond = self.session.as_ref().map_or(session::BEYOND_CONTENT, Session::beyond_content);
+        let plain = packet.saturating_sub((packet / RECORD_BYTES + 1) * beyond).max(1);
+        self.most_plain = self.most_plain.min(plain);
+        self.inner.fit_packets(plain)
     }
 
     fn is_idle(&self) -> bool {

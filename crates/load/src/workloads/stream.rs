@@ -36,7 +36,7 @@ pub(super) struct Params {
     #[arg(long, value_name = "SIZE", default_value = "128KiB")]
     size: Sweep<Bytes>,
     /// Write and read whole packets of the kernel, of 64KiB or a little less, if they make up at
-    /// least 7/8 of --size, or exactly --size. With --rate and --tls it is exact
+    /// least 7/8 of --size, or exactly --size. With --rate it is exact
     #[arg(long, value_enum, default_value = "packets")]
     #[serde(default, skip_serializing_if = "Write::is_default")]
     write: Write,
@@ -173,7 +173,7 @@ impl Params {
     }
 
     fn fills_packets(&self) -> bool {
-        self.write == Write::Packets && self.rate.is_none() && !self.tls.is_on()
+        self.write == Write::Packets && self.rate.is_none()
     }
 
     fn flow(&self, job: &Job, sends: bool, waits: bool, stays: bool) -> StreamFlow {

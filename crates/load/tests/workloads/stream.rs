@@ -30,6 +30,23 @@ fn a_write_is_whole_packets_where_little_is_left() {
     }
 }
 
+/// Each packet holds four records. Each of them has 22 bytes beside its content, in TLS 1.2 up to
+/// 29.
+#[test]
+fn encrypted_writes_leave_room_for_what_records_add() {
+    for direction in ["to-server", "from-server"] {
+        let (_, plain) = writes(&["--direction", direction], EngineKind::Epoll);
+        for (version, beyond) in [("1.3", 22), ("1.2", 29)] {
+            let flags = ["--direction", direction, "--tls", "--tls-version", version];
+            for engine in EngineKind::ALL {
+                let (said, wrote) = writes(&flags, *engine);
+                assert_eq!(said, Some(wrote), "{engine} {flags:?}");
+                assert_eq!(wrote + 2 * 4 * beyond, plain, "{engine} {flags:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_write_is_exact_where_asked_or_where_much_would_be_left() {
     for (flags, bytes) in [

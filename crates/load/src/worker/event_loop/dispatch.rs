@@ -284,25 +284,25 @@ impl<F: Flow> EventLoop<F> {
 
     /// A flow came to rest for the first time: its handshake is over.
     fn accepted(&mut self, slot: usize) {
+        if let Some(bytes) = self.fit_packets(slot) {
+            self.setup.sockets.note_setting("write_bytes", || bytes.to_string());
+        }
         let (Some(dial), Some(socket)) = (&self.setup.dial, &self.slots[slot].socket) else {
             return;
         };
         if let Err(error) = dial.options.apply_accepted(socket, &self.setup.sockets) {
             self.fault.get_or_insert_with(|| Fault::environment(error));
         }
-        self.fit_packets(slot);
     }
 
-    /// Tells a flow that moves bytes in bulk what the kernel sends at once.
-    pub(super) fn fit_packets(&mut self, slot: usize) {
-        let Slot { socket: Some(socket), flow, .. } = &mut self.slots[slot] else { return };
-        // Not all sockets are TCP.
-        if self.setup.watch_sockets
-            && let Ok(info) = TcpInfo::of(socket)
-            && let Some(bytes) = flow.fit_packets(info.packet_bytes())
-        {
-            self.setup.sockets.note_setting("write_bytes", || bytes.to_string());
+    /// Tells a flow what the kernel sends at once; what it writes at once, if that depends on it.
+    pub(super) fn fit_packets(&mut self, slot: usize) -> Option<usize> {
+        let Slot { socket: Some(socket), flow, .. } = &mut self.slots[slot] else { return None };
+        if !self.setup.watch_sockets {
+            return None;
         }
+        // Not all sockets are TCP.
+        TcpInfo::of(socket).ok().and_then(|info| flow.fit_packets(info.packet_bytes()))
     }
 }
 

@@ -5,13 +5,17 @@ use rustls::server::UnbufferedServerConnection;
 use rustls::unbuffered::{
     ConnectionState, EncodeError, EncodeTlsData, EncryptError, UnbufferedStatus, WriteTraffic,
 };
-use rustls::{CommonState, HandshakeKind, InvalidMessage};
+use rustls::{CommonState, HandshakeKind, InvalidMessage, ProtocolVersion};
 
 use super::records::{Outgoing, Records};
 use super::side::Side;
 
 /// Bytes that a record has beyond its content, at most, in TLS 1.2 and 1.3.
 const RECORD_BYTES: usize = 64;
+/// Bytes that a record has beyond its content in TLS 1.3: its header, its type and the tag.
+pub(super) const BEYOND_CONTENT: usize = 5 + 1 + 16;
+/// The same in TLS 1.2, at most: its header, the nonce of AES-GCM and the tag.
+const BEYOND_CONTENT_BEFORE: usize = 5 + 8 + 16;
 /// The most content of a record, bytes.
 const FRAGMENT_BYTES: usize = 16 * 1024;
 /// The most that may wait for the rest of a record, or of a message of a handshake, bytes. Such a
@@ -156,6 +160,16 @@ impl Session {
             Ends::Client(client) => agreed(client),
             Ends::Server(server) => agreed(server),
         }
+    }
+
+    /// Bytes that a record has beyond its content.
+    pub(super) fn beyond_content(&self) -> usize {
+        let version = match &self.ends {
+            Ends::Client(client) => client.protocol_version(),
+            Ends::Server(server) => server.protocol_version(),
+        };
+        let is_before = version == Some(ProtocolVersion::TLSv1_2);
+        if is_before { BEYOND_CONTENT_BEFORE } else { BEYOND_CONTENT }
     }
 
     /// The protocol that both ends agreed on (ALPN), if they spoke of one.
