@@ -25,6 +25,7 @@ pub(crate) fn rows() -> Vec<Row> {
     vec![
         stream::row(1),
         stream::row(4),
+        stream::exact(4),
         stream_many::row(),
         stream_tls::row(),
         rr::sockperf::row(&rr::sockperf::BLOCKING),
@@ -32,6 +33,7 @@ pub(crate) fn rows() -> Vec<Row> {
         rr::qperf::row(),
         rr::sockperf::row(&rr::sockperf::SPINNING),
         udp::row(&udp::EACH),
+        udp::row(&udp::WAKING),
         udp::row(&udp::RING),
         udp::row(&udp::BATCH),
         udp::row(&udp::SEGMENTS),

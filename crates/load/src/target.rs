@@ -188,6 +188,7 @@ fn serve(
         },
         transport: Transport::Tcp,
         watch_sockets,
+        coalesce: 0,
         grace: context.job.timing.timeout_ns,
     };
     let tls = context.tls.clone().map(|config| {

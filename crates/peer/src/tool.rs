@@ -108,6 +108,7 @@ impl PeerTool {
 const NEVER: &[&str] = &[
     "tls",
     "congestion",
+    "coalesce",
     "receive_low_water",
     "not_sent_low_water",
     "send_buffer",

@@ -25,7 +25,7 @@ const BLOCK_BYTES: u32 = 16384;
 /// When it fails or prints something else.
 pub(crate) fn encrypt(bench: &Bench) -> Result<Figures> {
     let seconds = bench.seconds();
-    let words = format!("speed -elapsed -evp {CIPHER} -bytes {BLOCK_BYTES} -seconds {seconds}");
+    let words = format!("speed -evp {CIPHER} -bytes {BLOCK_BYTES} -seconds {seconds}");
     let finished = bench.run(&bench.peer(&PEER, End::Client, &split(&words))?)?;
     Ok(Figures::from([(RATE, 8.0 * parse(&finished.stdout)?)]))
 }

@@ -23,15 +23,16 @@ pub(super) fn row() -> Row {
         against: "openssl speed",
         needs: vec![&openssl::PEER],
         goals: GOALS,
-        note: "openssl encrypts blocks of 16 KiB with AES-128-GCM on the client's CPU, by the \
-               clock, and sends nothing. hopbench has another implementation of the cipher \
+        note:
+            "openssl encrypts blocks of 16 KiB with AES-128-GCM on the client's CPU, by its user \
+               time, and sends nothing. hopbench has another implementation of the cipher \
                (ring). So the ratio is the share of the cipher's rate that is left with TLS 1.3, \
                system calls and TCP around it. Ours is the bytes that the server's interface \
                counted, divided by the CPU of the client's whole process, read from outside: \
                start, handshake and warm-up included. The bytes include the headers of TLS and \
                TCP. The sender's CPU includes what the kernel does in its calls, on veths also \
                for the receiver."
-            .to_owned(),
+                .to_owned(),
         ours: Box::new(ours),
         theirs: Some(Box::new(openssl::encrypt)),
     }

@@ -22,6 +22,13 @@ pub(super) const EACH: Way = Way {
     flags: "",
     goals: &[Goal::ratio(RECEIVED, "delivered", "packets/s", 1.0, Reach::AtLeast(1.03))],
 };
+/// The same where each datagram may wake the receiver up.
+pub(super) const WAKING: Way = Way {
+    name: "udp-waking",
+    what: "udp 16 B, maximum, a receiver that wakes up for each",
+    flags: "--coalesce 0",
+    goals: SHOWN,
+};
 /// The same through a ring.
 pub(super) const RING: Way = Way {
     name: "udp-uring",

@@ -1,6 +1,7 @@
 //! The event loop of one worker: flows, their timers, the pool of resting flows, and an engine.
 
 mod dispatch;
+mod setup;
 mod slot;
 mod stalls;
 #[cfg(test)]
@@ -13,19 +14,17 @@ use std::io;
 use std::net::Shutdown;
 use std::sync::Arc;
 
-use hopbench_model::{Counter, Fault, Nanos, Pacing};
-use hopbench_sys::{Progress, Socket, clock};
+use hopbench_model::{Counter, Fault, Nanos};
+use hopbench_sys::{Progress, clock};
 
-use crate::admission::throttle::Throttle;
 use crate::engine::{Attempt, Engine, IoOp};
 use crate::flow::{Event, Flow, Op};
 use crate::measure::recorder::Recorder;
-use crate::measure::socket_set::SocketSet;
 use crate::schedule::Arrivals;
-use crate::worker::dial::{Dial, Transport};
-use crate::worker::hand_over::HandOver;
+use crate::worker::dial::Transport;
 use crate::worker::inbox::{AcceptedFlow, Inbox};
 use crate::worker::readiness::Readiness;
+pub(crate) use setup::EventLoopSetup;
 use slot::{NEVER, Slot, SlotState, Timer};
 use stalls::Stalls;
 
@@ -46,34 +45,6 @@ const OPENING_AT_ONCE: usize = 256;
 const LONGEST_WAIT: Nanos = 100_000_000;
 /// The same between two visits: hundreds of workers that rest must cost nothing.
 const LONGEST_REST: Nanos = 10_000_000_000;
-
-/// Everything one worker needs besides its flows.
-pub(crate) struct EventLoopSetup {
-    pub dial: Option<Dial>,
-    pub sockets: Arc<SocketSet>,
-    /// Whether sockets live long enough to be worth watching.
-    pub watch_sockets: bool,
-    pub arrivals: Option<Box<dyn FnMut(Nanos) -> Arrivals + Send>>,
-    pub pacing: Pacing,
-    pub throttle: Option<Arc<Throttle>>,
-    /// How long exchanges that are under way at the window's end may still take.
-    pub grace: Nanos,
-    /// Takes what was written down of a visit, where flows stay for the next one.
-    pub hand_over: Option<Arc<HandOver>>,
-    /// The CPUs among which each visit finds another one; none: the scheduler is left alone.
-    pub cpus: Vec<usize>,
-}
-
-impl EventLoopSetup {
-    /// Shows a flow's socket to those who read `TCP_INFO`.
-    fn show(&self, flow: u32, socket: &Arc<Socket>) {
-        if self.watch_sockets {
-            self.sockets.add(flow, socket);
-        } else {
-            self.sockets.describe(flow, socket);
-        }
-    }
-}
 
 pub(crate) struct EventLoop<F> {
     slots: Vec<Slot<F>>,
@@ -164,6 +135,8 @@ impl<F: Flow> EventLoop<F> {
         inbox: Option<&Inbox<F>>,
     ) -> io::Result<()> {
         let (mut ready, mut turns) = (Vec::new(), Vec::new());
+        // Something came at the last look, so more is likely to come.
+        let mut has_more = false;
         loop {
             let now = clock::now();
             if self.recorder.window().stopped() || self.fault.is_some() {
@@ -187,7 +160,11 @@ impl<F: Flow> EventLoop<F> {
             if self.arrivals.is_some() {
                 self.stalls.sleep(clock::now(), until);
             }
+            if has_more {
+                self.setup.gather(until);
+            }
             engine.wait(until, &mut ready)?;
+            has_more = !ready.is_empty();
             std::mem::swap(&mut self.turns, &mut turns);
             for slot in ready.drain(..) {
                 // One turn each: a slot that was named while it is queued gets it below.

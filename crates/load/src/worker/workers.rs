@@ -1,6 +1,7 @@
 //! The worker threads of one end of a trial.
 
 mod each;
+mod setup;
 mod visits;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,6 +13,8 @@ use hopbench_sys::{Socket, Waker, cpu};
 use rustls::ServerConfig;
 use rustls::sign::SingleCertAndKey;
 
+pub use self::setup::WorkersSetup;
+use self::setup::event_loop_setup;
 use crate::admission::throttle::Throttle;
 use crate::engine::{Engine, EngineSetup};
 use crate::engines::with_engine;
@@ -74,23 +77,6 @@ impl std::fmt::Debug for Context {
             .field("target", &self.target)
             .finish_non_exhaustive()
     }
-}
-
-/// The settings that all workers of a workload share.
-#[derive(Debug, Clone)]
-pub struct WorkersSetup {
-    /// Largest receive, bytes.
-    pub receive_bytes: usize,
-    /// Largest `SendFill` that is sent in one piece, bytes; at most 1 MiB counts.
-    pub fill_bytes: usize,
-    /// Options of each socket.
-    pub options: SocketOptions,
-    /// TCP, UDP or ICMP.
-    pub transport: Transport,
-    /// Whether sockets stay open long enough to be watched.
-    pub watch_sockets: bool,
-    /// How long exchanges under way at the window's end may still take, ns.
-    pub grace: Nanos,
 }
 
 /// The running worker threads of one end.
@@ -328,24 +314,6 @@ fn arrival<F>(accepted: Accepted, flow: F) -> AcceptedFlow<F> {
 
 fn hand_over(context: &Context) -> Option<Arc<HandOver>> {
     context.stays.then(|| Arc::new(HandOver::new(Arc::clone(&context.notify))))
-}
-
-fn event_loop_setup(
-    context: &Context,
-    setup: &WorkersSetup,
-    hand_over: Option<&Arc<HandOver>>,
-) -> EventLoopSetup {
-    EventLoopSetup {
-        dial: None,
-        sockets: Arc::clone(&context.sockets),
-        watch_sockets: setup.watch_sockets,
-        arrivals: None,
-        pacing: context.job.pacing,
-        throttle: context.throttle.clone(),
-        grace: setup.grace,
-        hand_over: hand_over.cloned(),
-        cpus: Vec::new(),
-    }
 }
 
 fn apply_options(context: &Context, setup: &WorkersSetup, socket: &Socket) {

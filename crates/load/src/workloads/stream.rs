@@ -138,6 +138,7 @@ impl Params {
             },
             transport: Transport::Tcp,
             watch_sockets: true,
+            coalesce: 0,
             grace: 5 * SECOND,
         }
     }

@@ -24,10 +24,10 @@ mod datagram;
 mod server;
 
 use clap::Args;
-use hopbench_model::units::Bytes;
+use hopbench_model::units::{Bytes, Span};
 use hopbench_model::{
-    Counter, EndReport, EngineKind, Fault, Job, LatencyKind, Problem, Rate, SECOND, Schedule,
-    Sweep, Warning, WarningKind,
+    Counter, EndReport, EngineKind, Fault, Job, LatencyKind, Nanos, Problem, Rate, SECOND,
+    Schedule, Sweep, Warning, WarningKind,
 };
 use hopbench_stats::Histogram;
 use hopbench_sys::MOST_SENDS;
@@ -64,6 +64,11 @@ pub(super) struct Params {
     /// Datagrams a send, cut by the kernel (UDP segmentation offload): another cost per datagram
     #[arg(long, value_name = "N", default_value = "1")]
     gso: u16,
+    /// Let datagrams gather for so long before a receiver wakes up for them [default: 50us where the
+    /// result is what arrives, otherwise 0]
+    #[arg(long, value_name = "TIME")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    coalesce: Option<Span>,
     /// Sends a call (sendmmsg): another cost per datagram
     #[arg(long, value_name = "N", default_value = "1")]
     #[serde(default = "one", skip_serializing_if = "is_one")]
@@ -76,6 +81,11 @@ const MOST_UDP: u64 = 65_507;
 const MOST_SEGMENTS: u16 = 64;
 /// The most sends of one call.
 const MOST_BATCH: u32 = MOST_SENDS as u32;
+/// How long datagrams gather where what arrives is the result, ns: in 50 us a receive buffer of 208
+/// KiB has room for many more than arrive.
+const COALESCE: Nanos = 50_000;
+/// The longest time that may be asked for.
+const MOST_COALESCE: Nanos = SECOND / 10;
 /// The most bytes of one call: each flow keeps them.
 const MOST_CALL: u64 = 1 << 20;
 
@@ -108,6 +118,20 @@ impl Params {
         given.collect::<Vec<_>>().join(" and ")
     }
 
+    /// How long a server lets datagrams gather. Other engines than epoll block or poll, or take only
+    /// one at each look.
+    fn coalesce(&self, context: &Context) -> Nanos {
+        if context.job.engine != EngineKind::Epoll {
+            return 0;
+        }
+        let is_offered = self.offered || self.rate == Rate::Max;
+        let ns = self.coalesce.map_or(if is_offered { COALESCE } else { 0 }, |span| span.0);
+        if ns > 0 {
+            context.sockets.note_setting("coalesce_ns", || ns.to_string());
+        }
+        ns
+    }
+
     fn setup(&self) -> WorkersSetup {
         WorkersSetup {
             // One more than a datagram, so that a longer one shows.
@@ -119,6 +143,7 @@ impl Params {
             },
             transport: Transport::Udp,
             watch_sockets: true,
+            coalesce: 0,
             // Flows end by themselves; this is for a server that is still being sent to.
             grace: 5 * SECOND,
         }
@@ -184,6 +209,9 @@ impl TypedWorkload for Params {
             let expected = format!("1 to {MOST_BATCH} sends a call");
             out.push(Problem::new("--batch", self.batch, expected));
         }
+        if let Some(span) = self.coalesce.filter(|span| span.0 > MOST_COALESCE) {
+            out.push(Problem::new("--coalesce", span, "0 to 100ms"));
+        }
         if self.offered && self.rate == Rate::Max {
             out.push(Problem::new(
                 "--offered",
@@ -203,9 +231,13 @@ impl TypedWorkload for Params {
     }
 
     fn misfits(&self, job: &Job) -> Option<Problem> {
-        let is_misfit = self.batch > 1 && job.engine == EngineKind::Uring;
-        let expected = "1 with the engine uring, which hands over one send at a time";
-        is_misfit.then(|| Problem::new("--batch", self.batch, expected))
+        if self.batch > 1 && job.engine == EngineKind::Uring {
+            let expected = "1 with the engine uring, which hands over one send at a time";
+            return Some(Problem::new("--batch", self.batch, expected));
+        }
+        let span = self.coalesce.filter(|span| span.0 > 0 && job.engine != EngineKind::Epoll)?;
+        let expected = "0 with this engine; only epoll lets datagrams gather";
+        Some(Problem::new("--coalesce", span, expected))
     }
 
     fn flows_rest(&self, _job: &Job) -> bool {
@@ -235,7 +267,8 @@ impl TypedWorkload for Params {
         let params = self.clone();
         let (offset, shared) = (context.peer_clock_offset_ns, context.shared_clock);
         let stays = context.stays;
-        workers::server(context, &params.setup(), move |accepted| {
+        let setup = WorkersSetup { coalesce: self.coalesce(context), ..params.setup() };
+        workers::server(context, &setup, move |accepted| {
             WithRegistration::new(
                 UdpServer::new(params.size(), offset, shared, stays),
                 accepted.registration.clone(),

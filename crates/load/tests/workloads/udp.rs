@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use hopbench_load::workload::points;
 use hopbench_load::{HandshakeAnswer, HandshakeCodec};
-use hopbench_model::{Counter, Counts, EndReport, EngineKind, LatencyKind, SECOND, WarningKind};
+use hopbench_model::{
+    Counter, Counts, EndReport, EngineKind, Job, LatencyKind, SECOND, WarningKind,
+};
 use hopbench_sys::clock;
 
 use crate::rig::handshake::{COOKIE, Plain};
@@ -188,4 +190,41 @@ fn a_server_that_hears_nothing_ends_by_itself() {
     [Counter::Accepted, Counter::Ended].into_iter().for_each(|counter| flow.set(counter, 1));
     assert_eq!(server.drained, flow, "the flow came and went");
     assert_eq!(server.latency.len(), 0);
+}
+
+/// The median delay, ns, and what the server says it let gather for.
+fn gathered(engine: EngineKind, flags: &[&str]) -> (u64, Option<String>) {
+    let job = Job { engine, ..scheduled("udp", flags, 1, 0, 400) };
+    let outcome = run(&job);
+    assert_eq!(total(&outcome.client, Counter::Sent), total(&outcome.server, Counter::Completed));
+    let said = outcome.server.settings.get("coalesce_ns").cloned();
+    (latency(&outcome.server, LatencyKind::Delay).percentile(50.0), said)
+}
+
+/// A datagram that comes while others gather waits for the rest of that time, which is half of it
+/// in the mean.
+#[test]
+fn datagrams_gather_as_long_as_asked() {
+    let (delay, said) = gathered(EngineKind::Epoll, &["--rate", "2000pps", "--coalesce", "20ms"]);
+    assert!(delay >= 5 * MS, "{delay} ns");
+    assert_eq!(said.as_deref(), Some("20000000"));
+}
+
+/// Delays are the result of a rate that a path is to keep. Of more than that, it is what arrives.
+#[test]
+fn datagrams_gather_by_default_where_what_arrives_is_the_result() {
+    let said = |engine, flags: &[&str]| gathered(engine, flags).1;
+    assert_eq!(said(EngineKind::Epoll, &["--rate", "2000pps"]), None);
+    assert_eq!(
+        said(EngineKind::Epoll, &["--rate", "2000pps", "--offered"]).as_deref(),
+        Some("50000")
+    );
+    // They block or poll, or take one at each look.
+    for engine in [EngineKind::Threads, EngineKind::Spin, EngineKind::Uring] {
+        assert_eq!(said(engine, &["--rate", "2000pps", "--offered"]), None);
+    }
+    assert_eq!(
+        said(EngineKind::Epoll, &["--rate", "2000pps", "--offered", "--coalesce", "0"]),
+        None
+    );
 }

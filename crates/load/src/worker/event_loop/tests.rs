@@ -1,15 +1,17 @@
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use hopbench_model::Pacing;
 use hopbench_sys::{Socket, Waker};
 
 use super::dispatch::SERVER_LATENESS;
 use super::*;
+use crate::admission::throttle::Throttle;
 use crate::engine::EngineSetup;
 use crate::measure::recorder::Live;
 use crate::measure::window::Window;
 use crate::schedule::ClientNumber;
-use crate::worker::dial::{SocketOptions, Transport};
+use crate::worker::dial::{Dial, SocketOptions, Transport};
 
 const MS: Nanos = 1_000_000;
 
@@ -102,6 +104,7 @@ fn event_loop<'a>(
         arrivals: None,
         pacing: Pacing::Sleep,
         throttle: None,
+        coalesce: 0,
         grace: 0,
         hand_over: None,
         cpus: Vec::new(),
