@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn rows_are_chosen_by_the_start_of_their_name() {
         assert_eq!(names(&[]).len(), rows().len());
-        assert_eq!(names(&["udp"]), ["udp", "udp-uring", "udp-batch", "udp-gso"]);
+        assert_eq!(names(&["udp"]), ["udp", "udp-waking", "udp-uring", "udp-batch", "udp-gso"]);
         assert_eq!(
             names(&["http-closed-oha", "http-closed-hey", "udp-gso"]),
             ["udp-gso", "http-closed-hey-32", "http-closed-oha-32"],

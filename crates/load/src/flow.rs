@@ -118,10 +118,15 @@ pub trait Flow: Send {
     /// A handshake of TLS on a connection that stood is over, and agreed on this protocol (ALPN).
     fn agreed_on(&mut self, _protocol: &[u8]) {}
 
-    /// The kernel sends this many bytes of the flow's connection as one packet. The answer is what
-    /// the flow now writes at once, bytes, if that depends on it.
-    fn fit_packets(&mut self, _packet: usize) -> Option<usize> {
+    /// What the flow writes or reads at once, bytes, if that should be whole packets of the kernel.
+    fn bulk_bytes(&self) -> Option<usize> {
         None
+    }
+
+    /// The kernel sends this many bytes of the flow's connection as one packet. Asked only where
+    /// there are [`Flow::bulk_bytes`]. Says whether they are whole packets now.
+    fn fit_packets(&mut self, _packet_bytes: usize) -> bool {
+        false
     }
 
     /// Whether nothing of a visit that its client has ended is still on the way to this flow, a

@@ -188,7 +188,7 @@ fn serve(
         },
         transport: Transport::Tcp,
         watch_sockets,
-        coalesce: 0,
+        coalesce_ns: 0,
         grace: context.job.timing.timeout_ns,
     };
     let tls = context.tls.clone().map(|config| {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::net::SocketAddr;
 
+use hopbench_model::units::Span;
 use hopbench_model::{Job, Pattern, Point, SECOND, Schedule, Transport, Unit, printable};
 use serde_json::Value;
 
@@ -108,7 +109,6 @@ impl PeerTool {
 const NEVER: &[&str] = &[
     "tls",
     "congestion",
-    "coalesce",
     "receive_low_water",
     "not_sent_low_water",
     "send_buffer",
@@ -206,6 +206,10 @@ impl Task<'_> {
         }
         if self.job.burst > 1 {
             return Err("it cannot be told `burst`".to_owned());
+        }
+        let gathers = |text: &str| text.parse::<Span>().is_ok_and(|span| span.0 > 0);
+        if params["coalesce"].as_str().is_some_and(gathers) {
+            return Err("it cannot be told `coalesce`, only 0".to_owned());
         }
         if params["receive"] == "discard" || params["method"].as_str().is_some_and(|m| m != "GET") {
             return Err("it only copies what it receives, and asks with GET".to_owned());

@@ -16,8 +16,9 @@ use crate::flow::FlowKey;
 /// `replaces`, and the messages `Revisit` and `AllSent`. 6: `neighbours`, which older agents would
 /// not look at, and what servers and each worker took in, which older agents would leave out of
 /// their reports. 7: [`Role::Onlooker`], `watch_container`, which older agents would not look at,
-/// and how late orders came, which they would leave out of their reports.
-pub const PROTOCOL: u32 = 7;
+/// and how late orders came, which they would leave out of their reports. 8: older agents would
+/// write other sizes than whole packets, and would not let datagrams gather.
+pub const PROTOCOL: u32 = 8;
 
 /// The reading of a neighbour of this name, see [`Prepare::neighbours`].
 pub fn neighbour_reading(name: &str) -> String {

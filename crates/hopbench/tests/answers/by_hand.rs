@@ -331,6 +331,31 @@ fn streams_in_every_form() {
     assert_eq!(record.job["connections"], 100);
 }
 
+/// 64 KiB less 321 B for headers hold 45 segments of 1448 B (MTU 1500 less IPv4, TCP and the
+/// timestamps option), 7 of 8948 B and 53 of 1228 B. Each of eight TLS records adds 22 B.
+#[test]
+fn a_write_is_two_packets_of_whole_segments() {
+    inside(|| {
+        let lab = Pair::build();
+        let _agent = lab.agent(&[]);
+        for (mtu, bytes) in [(1500, 2 * 45 * 1448), (9000, 2 * 7 * 8948), (1280, 2 * 53 * 1228)] {
+            for end in ["a", "b"] {
+                lab.shell("fabric", &format!("ip link set port-{end} mtu {mtu}"));
+                lab.shell(end, &format!("ip link set eth0 mtu {mtu}"));
+            }
+            for direction in ["to-server", "from-server"] {
+                for (tls, less) in [(&[][..], 0), (&["--tls"], 8 * 22)] {
+                    let words = ["stream", B, "-t", "100ms", "--direction", direction];
+                    let record = one(&lab.measure(&[&words[..], tls].concat()));
+                    let said = record.settings.get("write_bytes");
+                    assert_eq!(said, Some(&(bytes - less).to_string()), "{mtu} {words:?} {tls:?}");
+                    states(&record, "received_eq_sent_at_close");
+                }
+            }
+        }
+    });
+}
+
 #[test]
 fn a_rate_cap_is_kept() {
     let _turn = Turn::alone();

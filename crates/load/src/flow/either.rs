@@ -43,8 +43,12 @@ impl<A: Flow, B: Flow> Flow for Either<A, B> {
         inner!(self, flow => flow.agreed_on(protocol));
     }
 
-    fn fit_packets(&mut self, packet: usize) -> Option<usize> {
-        inner!(self, flow => flow.fit_packets(packet))
+    fn bulk_bytes(&self) -> Option<usize> {
+        inner!(self, flow => flow.bulk_bytes())
+    }
+
+    fn fit_packets(&mut self, packet_bytes: usize) -> bool {
+        inner!(self, flow => flow.fit_packets(packet_bytes))
     }
 
     fn is_idle(&self) -> bool {
@@ -97,8 +101,12 @@ impl<F: Flow> Flow for Box<F> {
         (**self).agreed_on(protocol);
     }
 
-    fn fit_packets(&mut self, packet: usize) -> Option<usize> {
-        (**self).fit_packets(packet)
+    fn bulk_bytes(&self) -> Option<usize> {
+        (**self).bulk_bytes()
+    }
+
+    fn fit_packets(&mut self, packet_bytes: usize) -> bool {
+        (**self).fit_packets(packet_bytes)
     }
 
     fn is_idle(&self) -> bool {

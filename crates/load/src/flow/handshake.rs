@@ -179,8 +179,12 @@ impl<F: Flow> Flow for Handshake<F> {
         if self.state == State::Done { self.inner.outgoing() } else { &self.bytes[self.sent..] }
     }
 
-    fn fit_packets(&mut self, packet: usize) -> Option<usize> {
-        self.inner.fit_packets(packet)
+    fn bulk_bytes(&self) -> Option<usize> {
+        self.inner.bulk_bytes()
+    }
+
+    fn fit_packets(&mut self, packet_bytes: usize) -> bool {
+        self.inner.fit_packets(packet_bytes)
     }
 
     fn is_idle(&self) -> bool {

@@ -1,6 +1,7 @@
 //! The event loop of one worker: flows, their timers, the pool of resting flows, and an engine.
 
 mod dispatch;
+mod gather;
 mod setup;
 mod slot;
 mod stalls;
@@ -24,6 +25,7 @@ use crate::schedule::Arrivals;
 use crate::worker::dial::Transport;
 use crate::worker::inbox::{AcceptedFlow, Inbox};
 use crate::worker::readiness::Readiness;
+use gather::Gather;
 pub(crate) use setup::EventLoopSetup;
 use slot::{NEVER, Slot, SlotState, Timer};
 use stalls::Stalls;
@@ -135,8 +137,7 @@ impl<F: Flow> EventLoop<F> {
         inbox: Option<&Inbox<F>>,
     ) -> io::Result<()> {
         let (mut ready, mut turns) = (Vec::new(), Vec::new());
-        // Something came at the last look, so more is likely to come.
-        let mut has_more = false;
+        let mut gather = Gather::new(self.setup.coalesce_ns);
         loop {
             let now = clock::now();
             if self.recorder.window().stopped() || self.fault.is_some() {
@@ -160,11 +161,7 @@ impl<F: Flow> EventLoop<F> {
             if self.arrivals.is_some() {
                 self.stalls.sleep(clock::now(), until);
             }
-            if has_more {
-                self.setup.gather(until);
-            }
-            engine.wait(until, &mut ready)?;
-            has_more = !ready.is_empty();
+            gather.wait(engine, until, !self.turns.is_empty(), &mut ready)?;
             std::mem::swap(&mut self.turns, &mut turns);
             for slot in ready.drain(..) {
                 // One turn each: a slot that was named while it is queued gets it below.

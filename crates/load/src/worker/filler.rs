@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+/// The most filler that workers keep, bytes; what is longer is sent in parts.
+pub(crate) const MOST_FILLER: usize = 1 << 20;
+
 /// Bytes to send when it does not matter which; not all equal, so that no hop can compress them
 /// away.
 pub(crate) fn filler(bytes: usize) -> Arc<[u8]> {

@@ -19,7 +19,7 @@ pub fn passive_end(context: &Context) -> Result<Workers, Fault> {
         options: SocketOptions::default(),
         transport: Transport::Tcp,
         watch_sockets: false,
-        coalesce: 0,
+        coalesce_ns: 0,
         grace: 0,
     };
     workers::server(&Context { job, ..context.clone() }, &setup, |_| Nothing)

@@ -19,11 +19,11 @@ mod records;
 mod server;
 mod session;
 mod side;
+mod sizes;
 #[cfg(test)]
 mod tests;
 
 use std::io;
-use std::sync::{Arc, LazyLock};
 
 use hopbench_model::{Fault, LatencyKind, Nanos};
 
@@ -37,9 +37,10 @@ use self::records::Records;
 pub(crate) use self::server::TlsServer;
 use self::session::{Session, Turn};
 use self::side::Side;
+pub(crate) use self::sizes::{MOST_PLAIN, RECEIVE_BYTES, RECORD_BYTES, most_on_wire};
+use self::sizes::{common_filler, most_plain_bytes, on_wire, plain_in};
 use crate::flow::{Event, Flow, Op};
 use crate::measure::recorder::Recorder;
-use crate::worker::filler;
 
 /// Figure: handshakes that were completed.
 pub(crate) const HANDSHAKES: &str = "tls_handshakes";
@@ -50,23 +51,13 @@ pub(crate) const CUT_OFF: &str = "tls_cut_off";
 /// All figures of TLS.
 pub(crate) const FIGURES: &[&str] = &[HANDSHAKES, RESUMED, CUT_OFF];
 
-/// Most bytes of one receive: a whole record of the largest size, as servers of much data send it.
-pub(crate) const RECEIVE_BYTES: usize = 17 * 1024;
-/// The content of a record, at most, bytes.
-pub(crate) const RECORD_BYTES: usize = 16 * 1024;
-/// Most bytes of a flow that are encrypted at once: four records.
-pub(crate) const MOST_PLAIN: usize = 4 * RECORD_BYTES;
-
-/// What so many bytes of a flow become on the wire, at most, with TLS 1.3.
-pub(crate) fn on_wire(plain: usize) -> usize {
-    plain + plain.div_ceil(RECORD_BYTES) * session::BEYOND_CONTENT
-}
-
 /// A flow over TLS; see the [module](self).
 pub(crate) struct Secured<F> {
     side: Side,
     /// Bytes of the flow that are encrypted at once, at most.
-    most_plain: usize,
+    most_plain_bytes: usize,
+    /// What the kernel sends as one packet, bytes, where the flow asks for it.
+    packet_bytes: Option<usize>,
     entry: Entry,
     /// `None` while there is no connection.
     session: Option<Session>,
@@ -124,13 +115,10 @@ enum State {
 
 impl<F: Flow> Secured<F> {
     fn new(side: Side, entry: Entry, inner: F) -> Self {
-        let most_plain = match &side {
-            Side::Client(_) => MOST_PLAIN,
-            Side::Server(server) => server.most_plain_bytes,
-        };
         Self {
+            most_plain_bytes: most_plain_bytes(&side),
+            packet_bytes: None,
             side,
-            most_plain,
             entry,
             session: None,
             records: Records::default(),
@@ -216,6 +204,10 @@ impl<F: Flow> Secured<F> {
         if let (Side::Client(client), Some(session)) = (&self.side, &self.session) {
             client.note(|| session.agreed());
         }
+        // Now it is known what a record has beyond its content.
+        if let Some(packet_bytes) = self.packet_bytes {
+            self.fit_packets(packet_bytes);
+        }
         self.state = State::Idle;
         match self.entry {
             Entry::Connects { .. } => self.tell(Event::Connected, now, out),
@@ -227,6 +219,11 @@ impl<F: Flow> Secured<F> {
                 self.ask(op, now, out)
             }
         }
+    }
+
+    /// What a record has beyond its content, bytes.
+    fn beyond_bytes(&self) -> usize {
+        self.session.as_ref().map_or(session::MOST_BEYOND_BYTES, Session::beyond_bytes)
     }
 
     /// The flow inside hears of an event, and what it wants then is done.
@@ -295,7 +292,7 @@ impl<F: Flow> Secured<F> {
             Some(most) => &common_filler()[..most.min(MOST_PLAIN)],
             None => self.inner.outgoing(),
         };
-        let bytes = &bytes[..bytes.len().min(self.most_plain)];
+        let bytes = &bytes[..bytes.len().min(self.most_plain_bytes)];
         let Some(session) = &mut self.session else { return self.tell(Event::Closed, now, out) };
         match session.turn(&mut self.records, Some(bytes)) {
             Ok(_) => {
@@ -324,7 +321,7 @@ impl<F: Flow> Secured<F> {
         }
         match state {
             State::Awaiting(_) => Op::Await(RECEIVE_BYTES),
-            _ => Op::Recv(on_wire(most).max(RECEIVE_BYTES)),
+            _ => Op::Recv(on_wire(most, self.beyond_bytes()).max(RECEIVE_BYTES)),
         }
     }
 
@@ -444,12 +441,18 @@ impl<F: Flow> Flow for Secured<F> {
         self.records.outgoing()
     }
 
+    fn bulk_bytes(&self) -> Option<usize> {
+        self.inner.bulk_bytes()
+    }
+
     /// What is encrypted at once fills a packet.
-    fn fit_packets(&mut self, packet: usize) -> Option<usize> {
-        let beyond = self.session.as_ref().map_or(session::BEYOND_CONTENT, Session::beyond_content);
-        let plain = packet.saturating_sub((packet / RECORD_BYTES + 1) * beyond).max(1);
-        self.most_plain = self.most_plain.min(plain);
-        self.inner.fit_packets(plain)
+    fn fit_packets(&mut self, packet_bytes: usize) -> bool {
+        self.packet_bytes = Some(packet_bytes);
+        let most_bytes = most_plain_bytes(&self.side);
+        let plain_bytes = plain_in(packet_bytes, self.beyond_bytes());
+        let fits = (1..=most_bytes).contains(&plain_bytes) && self.inner.fit_packets(plain_bytes);
+        self.most_plain_bytes = if fits { plain_bytes } else { most_bytes };
+        fits
     }
 
     fn is_idle(&self) -> bool {
@@ -483,10 +486,4 @@ impl<F: Flow> Flow for Secured<F> {
             self.inner.deadline()
         }
     }
-}
-
-/// The filler that flows over TLS send: the same for all of them.
-fn common_filler() -> &'static [u8] {
-    static FILLER: LazyLock<Arc<[u8]>> = LazyLock::new(|| filler::filler(MOST_PLAIN));
-    &FILLER
 }

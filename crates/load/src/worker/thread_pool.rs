@@ -106,8 +106,12 @@ impl<F: Flow> Flow for Seated<F> {
         self.flow.outgoing()
     }
 
-    fn fit_packets(&mut self, packet: usize) -> Option<usize> {
-        self.flow.fit_packets(packet)
+    fn bulk_bytes(&self) -> Option<usize> {
+        self.flow.bulk_bytes()
+    }
+
+    fn fit_packets(&mut self, packet_bytes: usize) -> bool {
+        self.flow.fit_packets(packet_bytes)
     }
 
     fn is_idle(&self) -> bool {

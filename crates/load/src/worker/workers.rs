@@ -14,7 +14,6 @@ use rustls::ServerConfig;
 use rustls::sign::SingleCertAndKey;
 
 pub use self::setup::WorkersSetup;
-use self::setup::event_loop_setup;
 use crate::admission::throttle::Throttle;
 use crate::engine::{Engine, EngineSetup};
 use crate::engines::with_engine;
@@ -28,7 +27,7 @@ use crate::schedule::{Arrivals, ClientNumber, seed_of};
 use crate::worker::accepted::{Accepted, Acceptor};
 use crate::worker::dial::{Dial, SocketOptions, Transport};
 use crate::worker::event_loop::{EventLoop, EventLoopSetup};
-use crate::worker::filler::filler;
+use crate::worker::filler::{MOST_FILLER, filler};
 use crate::worker::hand_over::HandOver;
 use crate::worker::inbox::{AcceptedFlow, Inbox};
 use crate::worker::readiness::Readiness;
@@ -103,9 +102,6 @@ struct WorkerGroup {
     /// What all workers send from.
     filler: Arc<[u8]>,
 }
-
-/// The most filler that workers keep, bytes; what is longer is sent in parts.
-const MOST_FILLER: usize = 1 << 20;
 
 impl std::fmt::Debug for Workers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -325,6 +321,26 @@ fn apply_options(context: &Context, setup: &WorkersSetup, socket: &Socket) {
         .and_then(|()| after.apply_accepted(socket, &context.sockets));
     if let Err(error) = applied {
         context.sockets.note_setting("refused", || error.to_string());
+    }
+}
+
+/// The setup of a worker's loop, which is a server's as long as it has no dial.
+fn event_loop_setup(
+    context: &Context,
+    setup: &WorkersSetup,
+    hand_over: Option<&Arc<HandOver>>,
+) -> EventLoopSetup {
+    EventLoopSetup {
+        dial: None,
+        sockets: Arc::clone(&context.sockets),
+        watch_sockets: setup.watch_sockets,
+        arrivals: None,
+        pacing: context.job.pacing,
+        throttle: context.throttle.clone(),
+        coalesce_ns: setup.coalesce_ns,
+        grace: setup.grace,
+        hand_over: hand_over.cloned(),
+        cpus: Vec::new(),
     }
 }
 

@@ -73,7 +73,7 @@ impl FlowTls {
 
     /// Bytes of one receive, where so many would do without TLS.
     pub(crate) fn receive_bytes(&self, plain: usize) -> usize {
-        if self.tls { secured::on_wire(plain).max(secured::RECEIVE_BYTES) } else { plain }
+        if self.tls { secured::most_on_wire(plain).max(secured::RECEIVE_BYTES) } else { plain }
     }
 
     /// The clients' ends of a trial's flows; none where TLS is not spoken.

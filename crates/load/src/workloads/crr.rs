@@ -80,7 +80,7 @@ impl Params {
             options: SocketOptions::default(),
             transport: Transport::Tcp,
             watch_sockets: false,
-            coalesce: 0,
+            coalesce_ns: 0,
             grace: job.timing.timeout_ns,
         }
     }

@@ -140,7 +140,7 @@ impl TypedWorkload for Params {
             options: SocketOptions::default(),
             transport: Transport::Icmp,
             watch_sockets: false,
-            coalesce: 0,
+            coalesce_ns: 0,
             grace: context.job.timing.timeout_ns,
         };
         let (v6, size) = (context.target.is_ipv6(), self.size.first().0 as usize);

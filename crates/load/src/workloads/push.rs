@@ -116,7 +116,7 @@ impl Params {
             options: SocketOptions::default(),
             transport: Transport::Tcp,
             watch_sockets: true,
-            coalesce: 0,
+            coalesce_ns: 0,
             grace: 5 * SECOND,
         }
     }

@@ -70,7 +70,7 @@ impl Params {
             options: SocketOptions::default(),
             transport: if self.udp { Transport::Udp } else { Transport::Tcp },
             watch_sockets: true,
-            coalesce: 0,
+            coalesce_ns: 0,
             grace: job.timing.timeout_ns,
         }
     }

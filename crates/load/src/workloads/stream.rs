@@ -18,7 +18,7 @@ use hopbench_model::{EndReport, EngineKind, Fault, Job, LatencyKind, Problem, SE
 use serde::{Deserialize, Serialize};
 
 use self::account::{Between, account, receiving, sending};
-use self::flow::{RUN_OUT_BYTES, Receiver, Sender, StreamFlow};
+use self::flow::{LITTLE_SHARE, Piece, RUN_OUT_BYTES, Receiver, Sender, StreamFlow};
 use crate::flow::handshake::Handshake;
 use crate::worker::accepted::{Accepted, Acceptor};
 use crate::worker::dial::{SocketOptions, Transport};
@@ -35,8 +35,8 @@ pub(super) struct Params {
     /// Bytes of a read or write; a sweep like 1:256KiB:*64 measures each
     #[arg(long, value_name = "SIZE", default_value = "128KiB")]
     size: Sweep<Bytes>,
-    /// Write and read whole packets of the kernel, of 64KiB or a little less, if they make up at
-    /// least 7/8 of --size, or exactly --size. With --rate it is exact
+    /// packets: write and read as many whole packets of the kernel (of about 64KiB) as fit, if they
+    /// are 7/8 of --size. Otherwise, and with exact or --rate: --size
     #[arg(long, value_enum, default_value = "packets")]
     #[serde(default, skip_serializing_if = "Write::is_default")]
     write: Write,
@@ -113,8 +113,8 @@ enum Receive {
 }
 
 const MOST_SIZE: u64 = 64 << 20;
-/// The kernel's largest packet is never larger, bytes.
-const MOST_PACKET: u64 = 64 << 10;
+/// The kernel's largest packets have at least so many bytes: two of less would fit into 64 KiB.
+const LEAST_PACKET: u64 = 32_000;
 /// From so many connections on, one always has something to read.
 const MANY: u32 = 16;
 
@@ -138,7 +138,7 @@ impl Params {
             },
             transport: Transport::Tcp,
             watch_sockets: true,
-            coalesce: 0,
+            coalesce_ns: 0,
             grace: 5 * SECOND,
         }
     }
@@ -153,8 +153,10 @@ impl Params {
         }
         let write = self.size.first().0.min(128 * 1024);
         let default = match job.connections < MANY && self.rate.is_none() {
-            // A little less may be written, and the receiver does not know how much.
-            true if self.fills_packets() && write >= MOST_PACKET => write * 3 / 4,
+            // A little less may be written, which is known when the connection stands.
+            true if self.fills_packets() && write >= LEAST_PACKET => {
+                write - write / LITTLE_SHARE as u64
+            }
             true => write,
             false => 1,
         };
@@ -178,6 +180,7 @@ impl Params {
     }
 
     fn flow(&self, job: &Job, sends: bool, waits: bool, stays: bool) -> StreamFlow {
+        let piece = Piece::new(self.size.first().0 as usize, self.fills_packets());
         if sends {
             let flows = if self.direction == Direction::Both {
                 job.connections / 2
@@ -185,9 +188,8 @@ impl Params {
                 job.connections
             };
             StreamFlow::Sender(Sender {
-                size: self.size.first().0 as usize,
+                piece,
                 bits_per_s: self.rate.map(|r| r.0 as f64 / f64::from(flows.max(1))),
-                fills_packets: self.fills_packets(),
                 left: 0,
                 sent: 0,
                 began: 0,
@@ -195,8 +197,7 @@ impl Params {
             })
         } else {
             StreamFlow::Receiver(Receiver {
-                size: self.size.first().0 as usize,
-                fills_packets: self.fills_packets(),
+                piece,
                 discard: self.receive == Receive::Discard,
                 waits,
             })

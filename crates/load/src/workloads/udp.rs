@@ -64,8 +64,8 @@ pub(super) struct Params {
     /// Datagrams a send, cut by the kernel (UDP segmentation offload): another cost per datagram
     #[arg(long, value_name = "N", default_value = "1")]
     gso: u16,
-    /// Let datagrams gather for so long before a receiver wakes up for them [default: 50us where the
-    /// result is what arrives, otherwise 0]
+    /// After a datagram, let more gather for so long before the receiver looks again [default: 50us
+    /// with --rate max, small datagrams and the engine epoll, otherwise 0]
     #[arg(long, value_name = "TIME")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     coalesce: Option<Span>,
@@ -81,11 +81,15 @@ const MOST_UDP: u64 = 65_507;
 const MOST_SEGMENTS: u16 = 64;
 /// The most sends of one call.
 const MOST_BATCH: u32 = MOST_SENDS as u32;
-/// How long datagrams gather where what arrives is the result, ns: in 50 us a receive buffer of 208
-/// KiB has room for many more than arrive.
-const COALESCE: Nanos = 50_000;
-/// The longest time that may be asked for.
-const MOST_COALESCE: Nanos = SECOND / 10;
+/// How long datagrams gather by default, ns.
+const COALESCE_NS: Nanos = 50_000;
+/// The longest time that may be asked for, ns.
+const MOST_COALESCE_NS: Nanos = 10_000_000;
+/// What a datagram takes of a receive buffer beside its bytes, about.
+const BUFFER_BYTES_BESIDE: usize = 768;
+/// Calls that take more than an eighth of the usual receive buffer (208 KiB) do not gather by
+/// default: several of them leave within that time.
+const MOST_GATHERED_BYTES: usize = 26 * 1024;
 /// The most bytes of one call: each flow keeps them.
 const MOST_CALL: u64 = 1 << 20;
 
@@ -118,18 +122,19 @@ impl Params {
         given.collect::<Vec<_>>().join(" and ")
     }
 
-    /// How long a server lets datagrams gather. Other engines than epoll block or poll, or take only
-    /// one at each look.
-    fn coalesce(&self, context: &Context) -> Nanos {
-        if context.job.engine != EngineKind::Epoll {
+    /// How long a server lets datagrams gather, ns. Other engines than epoll block or poll, or take
+    /// only one at each look.
+    fn coalesce_ns(&self, engine: EngineKind) -> Nanos {
+        if engine != EngineKind::Epoll {
             return 0;
         }
-        let is_offered = self.offered || self.rate == Rate::Max;
-        let ns = self.coalesce.map_or(if is_offered { COALESCE } else { 0 }, |span| span.0);
-        if ns > 0 {
-            context.sockets.note_setting("coalesce_ns", || ns.to_string());
-        }
-        ns
+        let room_bytes = self.a_call() as usize * (self.size() + BUFFER_BYTES_BESIDE);
+        let default = if self.rate == Rate::Max && room_bytes <= MOST_GATHERED_BYTES {
+            COALESCE_NS
+        } else {
+            0
+        };
+        self.coalesce.map_or(default, |span| span.0)
     }
 
     fn setup(&self) -> WorkersSetup {
@@ -143,7 +148,7 @@ impl Params {
             },
             transport: Transport::Udp,
             watch_sockets: true,
-            coalesce: 0,
+            coalesce_ns: 0,
             // Flows end by themselves; this is for a server that is still being sent to.
             grace: 5 * SECOND,
         }
@@ -209,8 +214,8 @@ impl TypedWorkload for Params {
             let expected = format!("1 to {MOST_BATCH} sends a call");
             out.push(Problem::new("--batch", self.batch, expected));
         }
-        if let Some(span) = self.coalesce.filter(|span| span.0 > MOST_COALESCE) {
-            out.push(Problem::new("--coalesce", span, "0 to 100ms"));
+        if let Some(span) = self.coalesce.filter(|span| span.0 > MOST_COALESCE_NS) {
+            out.push(Problem::new("--coalesce", span, "0 to 10ms"));
         }
         if self.offered && self.rate == Rate::Max {
             out.push(Problem::new(
@@ -267,7 +272,11 @@ impl TypedWorkload for Params {
         let params = self.clone();
         let (offset, shared) = (context.peer_clock_offset_ns, context.shared_clock);
         let stays = context.stays;
-        let setup = WorkersSetup { coalesce: self.coalesce(context), ..params.setup() };
+        let coalesce_ns = self.coalesce_ns(context.job.engine);
+        if coalesce_ns > 0 {
+            context.sockets.note_setting("coalesce_ns", || coalesce_ns.to_string());
+        }
+        let setup = WorkersSetup { coalesce_ns, ..params.setup() };
         workers::server(context, &setup, move |accepted| {
             WithRegistration::new(
                 UdpServer::new(params.size(), offset, shared, stays),

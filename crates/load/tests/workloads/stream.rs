@@ -49,11 +49,12 @@ fn encrypted_writes_leave_room_for_what_records_add() {
 
 #[test]
 fn a_write_is_exact_where_asked_or_where_much_would_be_left() {
-    for (flags, bytes) in [
-        (&["--write", "exact"][..], 131_072),
-        (&["--size", "100kB"], 100_000),
-        (&["--size", "1000"], 1000),
+    for (flags, said, bytes) in [
+        (&["--write", "exact"][..], None, 131_072),
+        (&["--tls", "--write", "exact"], None, 131_072),
+        (&["--size", "100kB"], Some(100_000), 100_000),
+        (&["--size", "1000"], Some(1000), 1000),
     ] {
-        assert_eq!(writes(flags, EngineKind::Epoll), (None, bytes), "{flags:?}");
+        assert_eq!(writes(flags, EngineKind::Epoll), (said, bytes), "{flags:?}");
     }
 }

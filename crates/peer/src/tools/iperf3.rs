@@ -9,7 +9,9 @@ pub(super) const TOOL: PeerTool = PeerTool {
     measures: "TCP streams and UDP datagrams",
     remedy: "install it (`apt-get install iperf3`)",
     version: "--version",
-    differs: "iperf3 has whole seconds and no warm-up here, so the slow start of TCP counts",
+    differs: "iperf3 has whole seconds and no warm-up here, so the slow start of TCP counts. It \
+              writes all of `size` and takes each datagram as it comes, as ours does with `write: \
+              exact` and `coalesce: 0`",
     commands,
 };
 

@@ -91,18 +91,19 @@ impl TcpInfo {
     }
 
     /// What the kernel sends as one packet, bytes: as many whole segments as fit into 64 KiB beside
-    /// all headers (Linux's `tcp_xmit_size_goal`), and at least one.
-    pub fn packet_bytes(&self) -> usize {
+    /// all headers, and at least one. That is what Linux's `tcp_xmit_size_goal` gives where the
+    /// device takes 64 KiB. `None`: the kernel does not say how large a segment is (gVisor).
+    pub fn packet_bytes(&self) -> Option<usize> {
         // A segment is at most half of the largest window so far. That grows with the first data.
         // Then a segment is as large here as those that the peer may send.
         let is_bound = self.snd_wnd > 0 && self.snd_mss >= self.snd_wnd / 2;
-        let segment = if is_bound { self.advmss } else { self.snd_mss }.max(1) as usize;
-        (MOST_PACKET / segment).max(1) * segment
+        let segment = if is_bound { self.advmss } else { self.snd_mss } as usize;
+        (segment > 0).then(|| (MOST_PACKET_BYTES / segment).max(1) * segment)
     }
 }
 
 /// The largest packet: 64 KiB less 320 bytes for headers and one (`MAX_TCP_HEADER`), bytes.
-const MOST_PACKET: usize = (64 << 10) - 321;
+const MOST_PACKET_BYTES: usize = (64 << 10) - 321;
 
 /// Bytes written to a TCP socket that the peer has not acknowledged (`SIOCOUTQ`).
 ///
@@ -136,14 +137,14 @@ mod tests {
     #[test]
     fn a_packet_is_whole_segments() {
         for (snd_mss, snd_wnd, bytes) in [
-            (1448, 64_256, 45 * 1448),
-            (8948, 64_256, 7 * 8948),
-            (65_483, 226_304, 65_483),
-            (32_768, 65_536, 65_483),
-            (32_741, 65_483, 65_483),
-            // Of a kernel that does not tell.
-            (1448, 0, 45 * 1448),
-            (0, 0, 65_215),
+            (1448, 64_256, Some(45 * 1448)),
+            (8948, 64_256, Some(7 * 8948)),
+            (65_483, 226_304, Some(65_483)),
+            (32_768, 65_536, Some(65_483)),
+            (32_741, 65_483, Some(65_483)),
+            // Of kernels that do not tell.
+            (1448, 0, Some(45 * 1448)),
+            (0, 0, None),
         ] {
             let info = TcpInfo { snd_mss, snd_wnd, advmss: 65_483, ..TcpInfo::default() };
             assert_eq!(info.packet_bytes(), bytes, "{snd_mss} {snd_wnd}");

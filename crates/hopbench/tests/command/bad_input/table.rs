@@ -47,7 +47,7 @@ pub(crate) const WRONG: &[Row] = &[
     ("udp T --gso 0", ["--gso", "0", "1 to 64"]),
     ("udp T --gso 65", ["--gso", "65", "1 to 64"]),
     ("udp T --batch 65", ["--batch", "65", "1 to 64"]),
-    ("udp T --coalesce 1s", ["--coalesce", "1s", "0 to 100ms"]),
+    ("udp T --coalesce 1s", ["--coalesce", "1s", "0 to 10ms"]),
     ("udp T --coalesce 1ms --engine spin", ["--coalesce", "1ms", "0 with this engine"]),
     ("udp T --batch 2 --engine uring", ["--batch", "2", "1 with the engine uring"]),
     ("udp T --gso 64 --size 1400", ["--gso", "64", "at most 46"]),

@@ -284,7 +284,8 @@ impl<F: Flow> EventLoop<F> {
 
     /// A flow came to rest for the first time: its handshake is over.
     fn accepted(&mut self, slot: usize) {
-        if let Some(bytes) = self.fit_packets(slot) {
+        self.fit_packets(slot);
+        if let Some(bytes) = self.slots[slot].flow.bulk_bytes() {
             self.setup.sockets.note_setting("write_bytes", || bytes.to_string());
         }
         let (Some(dial), Some(socket)) = (&self.setup.dial, &self.slots[slot].socket) else {
@@ -295,14 +296,14 @@ impl<F: Flow> EventLoop<F> {
         }
     }
 
-    /// Tells a flow what the kernel sends at once; what it writes at once, if that depends on it.
-    pub(super) fn fit_packets(&mut self, slot: usize) -> Option<usize> {
-        let Slot { socket: Some(socket), flow, .. } = &mut self.slots[slot] else { return None };
-        if !self.setup.watch_sockets {
-            return None;
+    /// Tells a flow that moves bytes in bulk what the kernel sends at once.
+    pub(super) fn fit_packets(&mut self, slot: usize) {
+        let Slot { socket: Some(socket), flow, .. } = &mut self.slots[slot] else { return };
+        if flow.bulk_bytes().is_some()
+            && let Some(packet) = TcpInfo::of(socket).ok().and_then(|info| info.packet_bytes())
+        {
+            flow.fit_packets(packet);
         }
-        // Not all sockets are TCP.
-        TcpInfo::of(socket).ok().and_then(|info| flow.fit_packets(info.packet_bytes()))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hopbench_model::{Nanos, Pacing};
-use hopbench_sys::{Socket, clock};
+use hopbench_sys::Socket;
 
 use crate::admission::throttle::Throttle;
 use crate::measure::socket_set::SocketSet;
@@ -20,8 +20,8 @@ pub(crate) struct EventLoopSetup {
     pub arrivals: Option<Box<dyn FnMut(Nanos) -> Arrivals + Send>>,
     pub pacing: Pacing,
     pub throttle: Option<Arc<Throttle>>,
-    /// How long to let datagrams gather before looking for more, ns.
-    pub coalesce: Nanos,
+    /// How long datagrams gather before the next look, ns.
+    pub coalesce_ns: Nanos,
     /// How long exchanges that are under way at the window's end may still take.
     pub grace: Nanos,
     /// Takes what was written down of a visit, where flows stay for the next one.
@@ -37,17 +37,6 @@ impl EventLoopSetup {
             self.sockets.add(flow, socket);
         } else {
             self.sockets.describe(flow, socket);
-        }
-    }
-
-    /// Lets datagrams gather, but not beyond `until`. A worker that waits for the next one makes its
-    /// sender wake it up for each, which takes longer than to send it.
-    pub(super) fn gather(&self, until: Nanos) {
-        if self.coalesce > 0 {
-            let gathered = clock::now() + self.coalesce;
-            if gathered < until {
-                clock::sleep_until(gathered);
-            }
         }
     }
 }

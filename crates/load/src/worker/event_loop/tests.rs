@@ -104,7 +104,7 @@ fn event_loop<'a>(
         arrivals: None,
         pacing: Pacing::Sleep,
         throttle: None,
-        coalesce: 0,
+        coalesce_ns: 0,
         grace: 0,
         hand_over: None,
         cpus: Vec::new(),

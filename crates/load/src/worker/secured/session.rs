@@ -1,21 +1,24 @@
 //! A TLS connection without I/O: it reads records from one buffer and writes them to another.
 
+use rustls::CipherSuite::{
+    TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256 as CHACHA_ECDSA,
+    TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256 as CHACHA_RSA,
+};
 use rustls::client::UnbufferedClientConnection;
 use rustls::server::UnbufferedServerConnection;
 use rustls::unbuffered::{
     ConnectionState, EncodeError, EncodeTlsData, EncryptError, UnbufferedStatus, WriteTraffic,
 };
-use rustls::{CommonState, HandshakeKind, InvalidMessage, ProtocolVersion};
+use rustls::{CommonState, HandshakeKind, InvalidMessage, SupportedCipherSuite};
 
 use super::records::{Outgoing, Records};
 use super::side::Side;
 
-/// Bytes that a record has beyond its content, at most, in TLS 1.2 and 1.3.
-const RECORD_BYTES: usize = 64;
-/// Bytes that a record has beyond its content in TLS 1.3: its header, its type and the tag.
-pub(super) const BEYOND_CONTENT: usize = 5 + 1 + 16;
-/// The same in TLS 1.2, at most: its header, the nonce of AES-GCM and the tag.
-const BEYOND_CONTENT_BEFORE: usize = 5 + 8 + 16;
+/// The room that is given to what a record has beyond its content, bytes.
+const BEYOND_ROOM_BYTES: usize = 64;
+/// Bytes that a record has beyond its content, at most: its header, the nonce and the tag of
+/// AES-GCM in TLS 1.2.
+pub(super) const MOST_BEYOND_BYTES: usize = 5 + 8 + 16;
 /// The most content of a record, bytes.
 const FRAGMENT_BYTES: usize = 16 * 1024;
 /// The most that may wait for the rest of a record, or of a message of a handshake, bytes. Such a
@@ -162,14 +165,19 @@ impl Session {
         }
     }
 
-    /// Bytes that a record has beyond its content.
-    pub(super) fn beyond_content(&self) -> usize {
-        let version = match &self.ends {
-            Ends::Client(client) => client.protocol_version(),
-            Ends::Server(server) => server.protocol_version(),
+    /// Bytes that a record has beyond its content, with what both ends agreed on.
+    pub(super) fn beyond_bytes(&self) -> usize {
+        let state: &CommonState = match &self.ends {
+            Ends::Client(client) => client,
+            Ends::Server(server) => server,
         };
-        let is_before = version == Some(ProtocolVersion::TLSv1_2);
-        if is_before { BEYOND_CONTENT_BEFORE } else { BEYOND_CONTENT }
+        match state.negotiated_cipher_suite() {
+            // The header, the type and the tag.
+            Some(SupportedCipherSuite::Tls13(_)) => 5 + 1 + 16,
+            // The header and the tag: its nonce is not sent.
+            Some(suite) if suite.suite() == CHACHA_ECDSA || suite.suite() == CHACHA_RSA => 5 + 16,
+            _ => MOST_BEYOND_BYTES,
+        }
     }
 
     /// The protocol that both ends agreed on (ALPN), if they spoke of one.
@@ -271,7 +279,7 @@ fn encrypt<Data>(
 ) -> Result<(), rustls::Error> {
     // One more, as an update of the keys takes it.
     let records = plain.len() / FRAGMENT_BYTES + 2;
-    let mut size = plain.len() + records * RECORD_BYTES;
+    let mut size = plain.len() + records * BEYOND_ROOM_BYTES;
     loop {
         match outgoing.append(size, |room| traffic.encrypt(plain, room)) {
             Ok(()) => return Ok(()),
@@ -284,6 +292,6 @@ fn encrypt<Data>(
 fn finish<Data>(status: UnbufferedStatus<'_, '_, Data>, outgoing: &mut Outgoing) {
     if let Ok(ConnectionState::WriteTraffic(mut traffic)) = status.state {
         // There is room for an alert, and where it was sent before there is none.
-        let _ = outgoing.append(RECORD_BYTES, |room| traffic.queue_close_notify(room));
+        let _ = outgoing.append(BEYOND_ROOM_BYTES, |room| traffic.queue_close_notify(room));
     }
 }

@@ -72,6 +72,8 @@ struct Answerer {
     filler: Option<usize>,
     got: Vec<u8>,
     sent: usize,
+    /// Whether what it sends should be whole packets.
+    is_bulk: bool,
 }
 
 impl Answerer {
@@ -113,6 +115,14 @@ impl Flow for Answerer {
     fn outgoing(&self) -> &[u8] {
         &self.got[self.sent..]
     }
+
+    fn bulk_bytes(&self) -> Option<usize> {
+        self.filler.filter(|_| self.is_bulk)
+    }
+
+    fn fit_packets(&mut self, _packet_bytes: usize) -> bool {
+        self.is_bulk
+    }
 }
 
 /// An end of a connection that no kernel has.
@@ -128,6 +138,8 @@ struct End<F> {
     /// The byte that is another one when it comes, and how many came.
     changed_at: Option<usize>,
     came: usize,
+    /// The most bytes of one send.
+    longest_send: usize,
 }
 
 impl<F: Flow> End<F> {
@@ -144,6 +156,7 @@ impl<F: Flow> End<F> {
             was_cut: false,
             changed_at: None,
             came: 0,
+            longest_send: 0,
         }
     }
 
@@ -154,6 +167,7 @@ impl<F: Flow> End<F> {
             Op::Connect => self.flow.on(Event::Connected, 1, &mut self.out),
             Op::Send => {
                 let bytes = self.flow.outgoing();
+                self.longest_send = self.longest_send.max(bytes.len());
                 let bytes = &bytes[..bytes.len().min(chunk)];
                 assert!(!bytes.is_empty(), "it sends nothing");
                 peer.0.extend(bytes);
@@ -274,7 +288,7 @@ fn asker(message: usize, answer: usize, rounds: u32) -> Asker {
 }
 
 fn answerer(message: usize, filler: Option<usize>) -> Answerer {
-    Answerer { message, filler, got: Vec::new(), sent: 0 }
+    Answerer { message, filler, got: Vec::new(), sent: 0, is_bulk: false }
 }
 
 /// The ends of a connection after all was said.
@@ -318,6 +332,36 @@ fn what_is_said_arrives_in_both_versions() {
         assert_eq!((extra(&client, HANDSHAKES), extra(&server, HANDSHAKES)), (1.0, 1.0));
         let handshakes = client.out.histograms().find(|(kind, _)| *kind == LatencyKind::Tls);
         assert_eq!(handshakes.map(|(_, histogram)| histogram.count()), Some(1));
+    }
+}
+
+/// Four records of 65 160 B on the wire are one packet of 45 segments.
+#[test]
+fn what_is_encrypted_at_once_fills_a_packet_for_flows_that_want_it() {
+    const PACKET: usize = 65_160;
+    let (pem, server) = server_of("h.test");
+    for (version, cipher, beyond) in [
+        ("1.3", "aes-128-gcm", 22),
+        ("1.2", "aes-128-gcm", 29),
+        ("1.2", "chacha20-poly1305", 21),
+        ("1.3", "chacha20-poly1305", 22),
+    ] {
+        for (is_bulk, longest) in [(true, PACKET), (false, MOST_PLAIN + 4 * beyond)] {
+            let settings = TlsClientSettings {
+                version: Some(version),
+                cipher: Some(cipher),
+                ..settings("h.test", Some(&pem))
+            };
+            let client = settings.client().unwrap();
+            let answers = Answerer { is_bulk, ..answerer(10, Some(1 << 20)) };
+            let mut client = End::new(Layer::client(Some(&client), asker(10, 1 << 20, 1)));
+            let mut server = End::new(Layer::accepted(Some(&server), answers));
+            // As an event loop does before anything of the handshake came.
+            server.flow.fit_packets(PACKET);
+            pump(&mut client, &mut server, &[usize::MAX]);
+            assert_eq!(inner(&client).ended, Some(Ok(())), "{cipher}");
+            assert_eq!(server.longest_send, longest, "{cipher} in TLS {version}: {is_bulk}");
+        }
     }
 }
 

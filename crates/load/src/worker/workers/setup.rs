@@ -1,13 +1,8 @@
-//! The settings of a workload's workers, and of their loops.
-
-use std::sync::Arc;
+//! The settings that all workers of a workload share.
 
 use hopbench_model::Nanos;
 
-use super::Context;
 use crate::worker::dial::{SocketOptions, Transport};
-use crate::worker::event_loop::EventLoopSetup;
-use crate::worker::hand_over::HandOver;
 
 /// The settings that all workers of a workload share.
 #[derive(Debug, Clone)]
@@ -23,27 +18,7 @@ pub struct WorkersSetup {
     /// Whether sockets stay open long enough to be watched.
     pub watch_sockets: bool,
     /// How long a server's worker lets datagrams gather before it looks for more, ns.
-    pub coalesce: Nanos,
+    pub coalesce_ns: Nanos,
     /// How long exchanges under way at the window's end may still take, ns.
     pub grace: Nanos,
-}
-
-/// The setup of a worker's loop, which is a server's as long as it has no dial.
-pub(super) fn event_loop_setup(
-    context: &Context,
-    setup: &WorkersSetup,
-    hand_over: Option<&Arc<HandOver>>,
-) -> EventLoopSetup {
-    EventLoopSetup {
-        dial: None,
-        sockets: Arc::clone(&context.sockets),
-        watch_sockets: setup.watch_sockets,
-        arrivals: None,
-        pacing: context.job.pacing,
-        throttle: context.throttle.clone(),
-        coalesce: setup.coalesce,
-        grace: setup.grace,
-        hand_over: hand_over.cloned(),
-        cpus: Vec::new(),
-    }
 }

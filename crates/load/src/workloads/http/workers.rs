@@ -68,7 +68,7 @@ pub(in crate::workloads) fn client(
         options: SocketOptions::default(),
         transport: Transport::Tcp,
         watch_sockets: spoken.keep_alive(),
-        coalesce: 0,
+        coalesce_ns: 0,
         grace: timeout_ns.saturating_add(GRACE_NS),
     };
     workers::client(context, &setup, move |flow| {

@@ -5,6 +5,7 @@ use hopbench_model::{Counter, Nanos, SECOND};
 use crate::flow::failure::lost;
 use crate::flow::{Event, Flow, Op};
 use crate::measure::recorder::Recorder;
+use crate::worker::filler::MOST_FILLER;
 
 /// How long a sender goes on after the window, ns.
 pub(super) const RUN_OUT: Nanos = 10_000_000;
@@ -14,8 +15,8 @@ pub(super) const RUN_OUT_BYTES: usize = 64 * 1024;
 /// comes in lumps.
 const LUMP: Nanos = 10_000_000;
 
-/// Less than this part of a write is a little.
-const LITTLE: usize = 8;
+/// One of so many parts of a write is a little.
+pub(super) const LITTLE_SHARE: usize = 8;
 
 /// One connection, whichever end sends.
 pub(super) enum StreamFlow {
@@ -39,33 +40,48 @@ impl Flow for StreamFlow {
         }
     }
 
-    fn fit_packets(&mut self, packet: usize) -> Option<usize> {
+    fn bulk_bytes(&self) -> Option<usize> {
+        let (Self::Sender(Sender { piece, .. }) | Self::Receiver(Receiver { piece, .. })) = self;
+        piece.fills_packets.then_some(piece.bytes)
+    }
+
+    fn fit_packets(&mut self, packet_bytes: usize) -> bool {
         match self {
-            Self::Sender(sender) if sender.fills_packets => {
-                sender.size = whole_packets(sender.size, packet)?;
-                Some(sender.size)
+            Self::Sender(Sender { piece, .. }) | Self::Receiver(Receiver { piece, .. }) => {
+                piece.fit(packet_bytes)
             }
-            Self::Receiver(receiver) if receiver.fills_packets => {
-                receiver.size = whole_packets(receiver.size, packet)?;
-                None
-            }
-            _ => None,
         }
     }
 }
 
-/// The most of `size` that is whole packets, if little is left. A little that is left would travel
-/// in a packet of its own, which costs both ends almost as much as a whole one.
-fn whole_packets(size: usize, packet: usize) -> Option<usize> {
-    let left = size % packet;
-    (size >= packet && left <= size / LITTLE).then(|| size - left)
+/// What is written or read at once.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Piece {
+    asked: usize,
+    pub bytes: usize,
+    fills_packets: bool,
+}
+
+impl Piece {
+    /// So many bytes, or the most of them that is whole packets if little is left.
+    pub(super) fn new(bytes: usize, fills_packets: bool) -> Self {
+        Self { asked: bytes, bytes, fills_packets }
+    }
+
+    /// A little that is left would travel in a packet of its own, which costs both ends almost as
+    /// much as a whole one.
+    pub(super) fn fit(&mut self, packet_bytes: usize) -> bool {
+        let asked = self.asked.min(MOST_FILLER);
+        let left = asked % packet_bytes;
+        let fits = self.fills_packets && asked >= packet_bytes && left <= asked / LITTLE_SHARE;
+        self.bytes = if fits { asked - left } else { self.asked };
+        fits
+    }
 }
 
 pub(super) struct Sender {
-    pub size: usize,
+    pub piece: Piece,
     pub bits_per_s: Option<f64>,
-    /// Whether a write leaves out what little of `size` goes beyond whole packets of the kernel.
-    pub fills_packets: bool,
     /// Of the write under way, bytes.
     pub left: usize,
     pub sent: u64,
@@ -105,8 +121,10 @@ impl Sender {
     #[inline]
     fn piece(&self) -> usize {
         match self.bits_per_s {
-            Some(rate) => self.size.min((rate / 8.0 * LUMP as f64 / SECOND as f64) as usize).max(1),
-            None => self.size,
+            Some(rate) => {
+                self.piece.bytes.min((rate / 8.0 * LUMP as f64 / SECOND as f64) as usize).max(1)
+            }
+            None => self.piece.bytes,
         }
     }
 
@@ -134,9 +152,7 @@ fn stop(out: &Recorder) -> Nanos {
 }
 
 pub(super) struct Receiver {
-    pub size: usize,
-    /// Whether a read is as long as the writes of a sender that fills packets.
-    pub fills_packets: bool,
+    pub piece: Piece,
     pub discard: bool,
     /// Whether it waits for the window before it reads: a client does, so that it counts as ready.
     pub waits: bool,
@@ -148,9 +164,9 @@ impl Receiver {
     #[inline]
     fn next(&self, is_over: bool) -> Op {
         match (self.discard, is_over) {
-            (true, _) => Op::Discard(self.size),
-            (false, false) => Op::Recv(self.size),
-            (false, true) => Op::Recv(self.size.max(RUN_OUT_BYTES)),
+            (true, _) => Op::Discard(self.piece.bytes),
+            (false, false) => Op::Recv(self.piece.bytes),
+            (false, true) => Op::Recv(self.piece.bytes.max(RUN_OUT_BYTES)),
         }
     }
 
