@@ -209,7 +209,7 @@ impl Task<'_> {
         }
         let gathers = |text: &str| text.parse::<Span>().is_ok_and(|span| span.0 > 0);
         if params["coalesce"].as_str().is_some_and(gathers) {
-            return Err("it cannot be told `coalesce`, only 0".to_owned());
+            return Err("it takes no `coalesce` but 0".to_owned());
         }
         if params["receive"] == "discard" || params["method"].as_str().is_some_and(|m| m != "GET") {
             return Err("it only copies what it receives, and asks with GET".to_owned());

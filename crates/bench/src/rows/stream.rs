@@ -74,8 +74,8 @@ pub(super) fn exact(connections: u32) -> Row {
 }
 
 const RULER: &str = "CPU is user and system time of the whole process from exec to exit, read from \
-                     outside (getrusage), divided by the bytes that the server's interface counted \
-                     meanwhile: the same ruler for both, warm-up included.";
+                     outside (getrusage). It is divided by the bytes that the server's interface \
+                     counted meanwhile. So both have the same ruler, warm-up included.";
 
 /// The figures of a run that discards, by the names of one that copies.
 const DISCARD: [(&str, &str); 2] = [

@@ -24,8 +24,8 @@ pub(super) fn row() -> Row {
         needs: vec![&openssl::PEER],
         goals: GOALS,
         note:
-            "openssl encrypts blocks of 16 KiB with AES-128-GCM on the client's CPU, by its user \
-               time, and sends nothing. hopbench has another implementation of the cipher \
+            "openssl encrypts blocks of 16 KiB with AES-128-GCM on the client's CPU, and sends \
+               nothing. Its rate is by its user time. hopbench has another implementation of the cipher \
                (ring). So the ratio is the share of the cipher's rate that is left with TLS 1.3, \
                system calls and TCP around it. Ours is the bytes that the server's interface \
                counted, divided by the CPU of the client's whole process, read from outside: \

@@ -331,8 +331,8 @@ fn streams_in_every_form() {
     assert_eq!(record.job["connections"], 100);
 }
 
-/// 64 KiB less 321 B for headers hold 45 segments of 1448 B (MTU 1500 less IPv4, TCP and the
-/// timestamps option), 7 of 8948 B and 53 of 1228 B. Each of eight TLS records adds 22 B.
+/// 64 KiB less 321 B for headers hold 45 segments of 1448 B, 7 of 8948 B or 53 of 1228 B. A segment
+/// is the MTU less IPv4, TCP and the timestamps option. Each of eight TLS records adds 22 B.
 #[test]
 fn a_write_is_two_packets_of_whole_segments() {
     inside(|| {
@@ -349,6 +349,9 @@ fn a_write_is_two_packets_of_whole_segments() {
                     let record = one(&lab.measure(&[&words[..], tls].concat()));
                     let said = record.settings.get("write_bytes");
                     assert_eq!(said, Some(&(bytes - less).to_string()), "{mtu} {words:?} {tls:?}");
+                    // Nor does the other end say something else.
+                    let other = record.settings.get("server_write_bytes");
+                    assert_eq!(other, None, "{mtu} {words:?} {tls:?}");
                     states(&record, "received_eq_sent_at_close");
                 }
             }

@@ -36,7 +36,7 @@ pub(super) struct Params {
     #[arg(long, value_name = "SIZE", default_value = "128KiB")]
     size: Sweep<Bytes>,
     /// packets: write and read as many whole packets of the kernel (of about 64KiB) as fit, if they
-    /// are 7/8 of --size. Otherwise, and with exact or --rate: --size
+    /// are at least 7/8 of --size (1MiB if it is more). Otherwise, and with exact or --rate: --size
     #[arg(long, value_enum, default_value = "packets")]
     #[serde(default, skip_serializing_if = "Write::is_default")]
     write: Write,

@@ -88,7 +88,7 @@ const MOST_COALESCE_NS: Nanos = 10_000_000;
 /// What a datagram takes of a receive buffer beside its bytes, about.
 const BUFFER_BYTES_BESIDE: usize = 768;
 /// Calls that take more than an eighth of the usual receive buffer (208 KiB) do not gather by
-/// default: several of them leave within that time.
+/// default: several of them leave within [`COALESCE_NS`].
 const MOST_GATHERED_BYTES: usize = 26 * 1024;
 /// The most bytes of one call: each flow keeps them.
 const MOST_CALL: u64 = 1 << 20;

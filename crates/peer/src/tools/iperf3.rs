@@ -88,5 +88,10 @@ mod tests {
         assert_eq!(many, Err("it cannot be told `gso`".to_owned()));
         let many = of(&TOOL, &job("udp", json!({"size": "100B", "rate": "max", "batch": 8})));
         assert_eq!(many, Err("it cannot be told `batch`".to_owned()));
+        let gathers = |time: &str| {
+            of(&TOOL, &job("udp", json!({"size": "100B", "rate": "max", "coalesce": time})))
+        };
+        assert_eq!(gathers("50us"), Err("it takes no `coalesce` but 0".to_owned()));
+        assert!(gathers("0").is_ok());
     }
 }

@@ -20,7 +20,9 @@ pub(super) const TOOL: PeerTool = PeerTool {
              netperf`)",
     version: "-V",
     differs: "netperf blocks in each call, as hopbench does with `engine: threads`; it has no \
-              warm-up here, and states percentiles in whole microseconds",
+              warm-up here, and states percentiles in whole microseconds. It writes all of `size` \
+              and takes each datagram as it comes, as ours does with `write: exact` and `coalesce: \
+              0`",
     commands,
 };
 

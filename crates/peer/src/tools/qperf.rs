@@ -9,7 +9,8 @@ pub(super) const TOOL: PeerTool = PeerTool {
     measures: "one TCP stream, and round trips over one TCP connection",
     remedy: "install it (`apt-get install qperf`)",
     version: "--version",
-    differs: "qperf blocks in each call, as hopbench does with `engine: threads`",
+    differs: "qperf blocks in each call, as hopbench does with `engine: threads`. It writes all of \
+              `size`, as ours does with `write: exact`",
     commands,
 };
 

@@ -94,8 +94,8 @@ impl TcpInfo {
     /// all headers, and at least one. That is what Linux's `tcp_xmit_size_goal` gives where the
     /// device takes 64 KiB. `None`: the kernel does not say how large a segment is (gVisor).
     pub fn packet_bytes(&self) -> Option<usize> {
-        // A segment is at most half of the largest window so far. That grows with the first data.
-        // Then a segment is as large here as those that the peer may send.
+        // The kernel keeps a segment within half of the peer's largest window so far. The window
+        // grows with the first data, and the bound is gone. So what this end announced counts.
         let is_bound = self.snd_wnd > 0 && self.snd_mss >= self.snd_wnd / 2;
         let segment = if is_bound { self.advmss } else { self.snd_mss } as usize;
         (segment > 0).then(|| (MOST_PACKET_BYTES / segment).max(1) * segment)

@@ -1,8 +1,8 @@
 //! A receiver that lets datagrams gather.
 //!
-//! A worker that waits for the next datagram makes its sender wake it up for each, which takes
-//! longer than to send it. So where datagrams follow each other fast, it sleeps for a while and then
-//! looks for all that came.
+//! A worker that waits for the next datagram makes its sender wake it up for each, and the sender
+//! pays for that. So where datagrams follow each other fast, it sleeps for a while and then looks
+//! for all that came.
 
 use std::io;
 
@@ -37,7 +37,7 @@ impl Gather {
             return engine.wait(until, ready);
         }
         let begun = clock::now();
-        // Nothing to do before: `until` is 0 while there is something.
+        // There is nothing to do before `until`, which is 0 while a slot has more to read.
         if self.is_due && until > begun {
             clock::sleep_until(until.min(begun + self.for_ns));
         }

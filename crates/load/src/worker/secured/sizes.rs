@@ -13,19 +13,20 @@ pub(crate) const RECORD_BYTES: usize = 16 * 1024;
 /// Most bytes of a flow that are encrypted at once: four records.
 pub(crate) const MOST_PLAIN: usize = 4 * RECORD_BYTES;
 
-/// What so many bytes of a flow become in records that have so many more, bytes.
+/// Bytes on the wire of `plain_bytes` in records, each with `beyond_bytes` beside its content.
 pub(super) fn on_wire(plain_bytes: usize, beyond_bytes: usize) -> usize {
     plain_bytes + plain_bytes.div_ceil(RECORD_BYTES) * beyond_bytes
 }
 
-/// What so many bytes of a flow become on the wire, at most, in whole records.
+/// Bytes on the wire of `plain_bytes`, at most.
 pub(crate) fn most_on_wire(plain_bytes: usize) -> usize {
     on_wire(plain_bytes, session::MOST_BEYOND_BYTES)
 }
 
-/// What of a flow fits into a packet of so many bytes, in records that have so many more, bytes.
+/// Bytes of a flow whose records fill a packet, each with `beyond_bytes` beside its content.
 pub(super) fn plain_in(packet_bytes: usize, beyond_bytes: usize) -> usize {
-    packet_bytes.saturating_sub((packet_bytes / RECORD_BYTES + 1) * beyond_bytes)
+    let records = packet_bytes.div_ceil(RECORD_BYTES + beyond_bytes);
+    packet_bytes.saturating_sub(records * beyond_bytes)
 }
 
 /// Bytes of a flow that are encrypted at once, at most.
@@ -40,4 +41,22 @@ pub(super) fn most_plain_bytes(side: &Side) -> usize {
 pub(super) fn common_filler() -> &'static [u8] {
     static FILLER: LazyLock<Arc<[u8]>> = LazyLock::new(|| filler::filler(MOST_PLAIN));
     &FILLER
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_fill_a_packet() {
+        for packet_bytes in [65_160, 62_636, 65_483, 49_152, 16_406, 16_407, 1000] {
+            for beyond_bytes in [21, 22, 29] {
+                let plain_bytes = plain_in(packet_bytes, beyond_bytes);
+                let left = packet_bytes - on_wire(plain_bytes, beyond_bytes);
+                // One more byte would begin a record that has no room.
+                assert!(left <= beyond_bytes, "{packet_bytes} {beyond_bytes}: {left} left");
+            }
+        }
+        assert_eq!(on_wire(plain_in(65_160, 22), 22), 65_160);
+    }
 }

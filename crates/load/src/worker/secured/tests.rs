@@ -357,6 +357,7 @@ fn what_is_encrypted_at_once_fills_a_packet_for_flows_that_want_it() {
             let mut client = End::new(Layer::client(Some(&client), asker(10, 1 << 20, 1)));
             let mut server = End::new(Layer::accepted(Some(&server), answers));
             // As an event loop does before anything of the handshake came.
+            assert_eq!(server.flow.bulk_bytes().is_some(), is_bulk);
             server.flow.fit_packets(PACKET);
             pump(&mut client, &mut server, &[usize::MAX]);
             assert_eq!(inner(&client).ended, Some(Ok(())), "{cipher}");

@@ -57,8 +57,11 @@ impl Flow for StreamFlow {
 /// What is written or read at once.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Piece {
+    /// Bytes that were asked for.
     asked: usize,
+    /// Bytes that are written or read at once.
     pub bytes: usize,
+    /// Whether it may be a little less, so that it is whole packets.
     fills_packets: bool,
 }
 
@@ -119,7 +122,7 @@ impl Sender {
 
     /// Bytes of the next write.
     #[inline]
-    fn piece(&self) -> usize {
+    fn next_bytes(&self) -> usize {
         match self.bits_per_s {
             Some(rate) => {
                 self.piece.bytes.min((rate / 8.0 * LUMP as f64 / SECOND as f64) as usize).max(1)
@@ -139,7 +142,7 @@ impl Sender {
                 return Op::Wait(due.min(stop(out)));
             }
         }
-        self.left = self.piece();
+        self.left = self.next_bytes();
         Op::SendFill(self.left)
     }
 }
