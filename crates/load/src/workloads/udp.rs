@@ -65,7 +65,7 @@ pub(super) struct Params {
     #[arg(long, value_name = "N", default_value = "1")]
     gso: u16,
     /// After a datagram, let more gather for so long before the receiver looks again [default: 50us
-    /// with --rate max, small datagrams and the engine epoll, otherwise 0]
+    /// with --rate max, small datagrams and the engine epoll, without --gso, otherwise 0]
     #[arg(long, value_name = "TIME")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     coalesce: Option<Span>,
@@ -129,11 +129,9 @@ impl Params {
             return 0;
         }
         let room_bytes = self.a_call() as usize * (self.size() + BUFFER_BYTES_BESIDE);
-        let default = if self.rate == Rate::Max && room_bytes <= MOST_GATHERED_BYTES {
-            COALESCE_NS
-        } else {
-            0
-        };
+        // With --gso the receiver is busy, and what gathers meanwhile is lost.
+        let gathers = self.rate == Rate::Max && self.segments() == 1;
+        let default = if gathers && room_bytes <= MOST_GATHERED_BYTES { COALESCE_NS } else { 0 };
         self.coalesce.map_or(default, |span| span.0)
     }
 
