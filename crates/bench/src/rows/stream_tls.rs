@@ -23,16 +23,15 @@ pub(super) fn row() -> Row {
         against: "openssl speed",
         needs: vec![&openssl::PEER],
         goals: GOALS,
-        note:
-            "openssl encrypts blocks of 16 KiB with AES-128-GCM on the client's CPU, and sends \
-               nothing. Its rate is by its user time. hopbench has another implementation of the cipher \
-               (ring). So the ratio is the share of the cipher's rate that is left with TLS 1.3, \
-               system calls and TCP around it. Ours is the bytes that the server's interface \
+        note: "openssl encrypts blocks of 16 KiB with AES-128-GCM on the client's CPU, and sends \
+               nothing. Its rate is by its user time. hopbench has another implementation of the \
+               cipher (ring). So the ratio is the share of the cipher's rate that is left with TLS \
+               1.3, system calls and TCP around it. Ours is the bytes that the server's interface \
                counted, divided by the CPU of the client's whole process, read from outside: \
                start, handshake and warm-up included. The bytes include the headers of TLS and \
                TCP. The sender's CPU includes what the kernel does in its calls, on veths also \
                for the receiver."
-                .to_owned(),
+            .to_owned(),
         ours: Box::new(ours),
         theirs: Some(Box::new(openssl::encrypt)),
     }

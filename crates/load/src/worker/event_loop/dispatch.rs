@@ -284,7 +284,10 @@ impl<F: Flow> EventLoop<F> {
 
     /// A flow came to rest for the first time: its handshake is over.
     fn accepted(&mut self, slot: usize) {
-        self.fit_packets(slot);
+        // A flow of a server was told when it was taken in.
+        if self.setup.dial.is_some() {
+            self.fit_packets(slot);
+        }
         if let Some(bytes) = self.slots[slot].flow.bulk_bytes() {
             self.setup.sockets.note_setting("write_bytes", || bytes.to_string());
         }
