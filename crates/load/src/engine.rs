@@ -61,6 +61,8 @@ pub struct EngineSetup {
     /// Whether sockets carry datagrams: then a short read says nothing of what else waits, and an
     /// empty one is not the end.
     pub datagrams: bool,
+    /// Whether the sockets have receive timestamps, which say when something came.
+    pub receive_timestamps: bool,
 }
 
 /// An operation on a socket.
@@ -101,6 +103,8 @@ impl<'a> IoOp<'a> {
 pub enum Attempt<'a> {
     /// Done, or failed: this happened.
     Now(Event<'a>),
+    /// This happened at this time (monotonic ns), of which only now is known.
+    At(Event<'a>, Nanos),
     /// It has to wait.
     Later,
 }
@@ -111,6 +115,7 @@ pub(crate) struct Calls {
     filler: Arc<[u8]>,
     buffer: Box<[u8]>,
     datagrams: bool,
+    receive_timestamps: bool,
 }
 
 impl Calls {
@@ -119,6 +124,7 @@ impl Calls {
             filler: Arc::clone(&setup.filler),
             buffer: vec![0; setup.receive_bytes.max(1)].into_boxed_slice(),
             datagrams: setup.datagrams,
+            receive_timestamps: setup.receive_timestamps,
         }
     }
 
@@ -143,6 +149,7 @@ impl Calls {
     /// Does `op` on a socket.
     #[inline]
     pub(crate) fn perform(&mut self, socket: &Socket, op: &IoOp<'_>) -> Attempt<'_> {
+        let mut came = None;
         let result = loop {
             let result = match op {
                 IoOp::Connect => return connected(socket),
@@ -151,7 +158,15 @@ impl Calls {
                 IoOp::SendFill(n) => socket.send(&self.filler[..self.filler_part(*n)]),
                 IoOp::Recv(n) => {
                     let most = (*n).min(self.buffer.len());
-                    socket.recv(&mut self.buffer[..most])
+                    let buffer = &mut self.buffer[..most];
+                    if self.receive_timestamps {
+                        socket.recv_with_timestamp(buffer).map(|(bytes, at)| {
+                            came = at;
+                            bytes
+                        })
+                    } else {
+                        socket.recv(buffer)
+                    }
                 }
                 IoOp::Discard(n) => socket.discard(*n),
             };
@@ -161,11 +176,17 @@ impl Calls {
             }
         };
         match result {
-            Ok(moved) => Attempt::Now(match op {
-                IoOp::Recv(_) => received(&self.buffer[..moved], self.datagrams),
-                IoOp::Discard(_) => discarded(moved),
-                _ => Event::Sent(moved),
-            }),
+            Ok(moved) => {
+                let event = match op {
+                    IoOp::Recv(_) => received(&self.buffer[..moved], self.datagrams),
+                    IoOp::Discard(_) => discarded(moved),
+                    _ => Event::Sent(moved),
+                };
+                match came {
+                    Some(at) => Attempt::At(event, at),
+                    None => Attempt::Now(event),
+                }
+            }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Attempt::Later,
             Err(error) => Attempt::Now(Event::Failed(error)),
         }

@@ -147,6 +147,11 @@ pub trait Flow: Send {
         false
     }
 
+    /// Whether what the flow waits for may be read late, where the kernel says when it came.
+    fn may_read_late(&self) -> bool {
+        false
+    }
+
     /// Exchanges that the flow could begin now, while it rests or awaits; at least 1.
     fn room(&self) -> usize {
         1

@@ -211,6 +211,9 @@ impl Task<'_> {
         if params["coalesce"].as_str().is_some_and(gathers) {
             return Err("it takes no `coalesce` but 0".to_owned());
         }
+        if params["receive_time"] == "kernel" {
+            return Err("it takes no `receive-time` but process".to_owned());
+        }
         if params["receive"] == "discard" || params["method"].as_str().is_some_and(|m| m != "GET") {
             return Err("it only copies what it receives, and asks with GET".to_owned());
         }

@@ -8,6 +8,7 @@ mod offload;
 mod socket;
 mod sockopt;
 pub mod tcp_info;
+mod timestamp;
 
 pub use datagram::{Datagram, DatagramPort};
 pub use icmp::Icmp;

@@ -117,12 +117,14 @@ impl Engine for EpollEngine {
                     }
                 }
             }
-            Attempt::Now(Event::Received(bytes)) if bytes.len() < wanted => {
+            Attempt::Now(Event::Received(bytes)) | Attempt::At(Event::Received(bytes), _)
+                if bytes.len() < wanted =>
+            {
                 watched.readable = false;
             }
             Attempt::Now(Event::Discarded(n)) if *n < wanted => watched.readable = false,
             Attempt::Now(Event::Sent(n)) if *n < wanted => watched.writable = false,
-            Attempt::Now(_) => {}
+            Attempt::Now(_) | Attempt::At(..) => {}
         }
         attempt
     }

@@ -19,6 +19,7 @@ pub(super) fn setup(datagrams: bool) -> EngineSetup {
         filler: vec![7; 1000].into(),
         slots: 1,
         datagrams,
+        receive_timestamps: false,
     }
 }
 
@@ -29,7 +30,7 @@ fn perform<E: Engine>(engine: &mut E, slot: usize, op: &IoOp<'_>) -> String {
     loop {
         match engine.attempt(slot, op) {
             Attempt::Now(Event::Received(bytes)) => return format!("{} bytes", bytes.len()),
-            Attempt::Now(event) => return format!("{event:?}"),
+            Attempt::Now(event) | Attempt::At(event, _) => return format!("{event:?}"),
             Attempt::Later => {}
         }
         loop {

@@ -67,6 +67,10 @@ impl<A: Flow, B: Flow> Flow for Either<A, B> {
         inner!(self, flow => flow.is_displaced())
     }
 
+    fn may_read_late(&self) -> bool {
+        inner!(self, flow => flow.may_read_late())
+    }
+
     fn room(&self) -> usize {
         inner!(self, flow => flow.room())
     }
@@ -123,6 +127,10 @@ impl<F: Flow> Flow for Box<F> {
 
     fn is_displaced(&self) -> bool {
         (**self).is_displaced()
+    }
+
+    fn may_read_late(&self) -> bool {
+        (**self).may_read_late()
     }
 
     fn room(&self) -> usize {

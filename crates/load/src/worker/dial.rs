@@ -47,6 +47,8 @@ pub struct SocketOptions {
     pub receive_low_water: Option<usize>,
     /// `TCP_NOTSENT_LOWAT`, bytes.
     pub not_sent_low_water: Option<usize>,
+    /// `SO_TIMESTAMPING` of what is received, on the client's sockets.
+    pub receive_timestamps: bool,
     /// `UDP_SEGMENT` of the client's sockets, bytes; set when the server has accepted the flow.
     pub segment: Option<u16>,
 }
@@ -170,6 +172,9 @@ impl SocketOptions {
             } else {
                 notes.note_setting("congestion", || socket.congestion().unwrap_or_default());
             }
+        }
+        if self.receive_timestamps {
+            socket.set_receive_timestamps().map_err(|e| named("receive timestamps", &e))?;
         }
         if let Some(bytes) = self.send_buffer {
             let got = socket.set_send_buffer(bytes).map_err(|e| named("send buffer", &e))?;

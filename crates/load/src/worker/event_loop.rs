@@ -2,6 +2,7 @@
 
 mod dispatch;
 mod gather;
+mod hold;
 mod setup;
 mod slot;
 mod stalls;
@@ -26,6 +27,7 @@ use crate::worker::dial::Transport;
 use crate::worker::inbox::{AcceptedFlow, Inbox};
 use crate::worker::readiness::Readiness;
 use gather::Gather;
+use hold::Hold;
 pub(crate) use setup::EventLoopSetup;
 use slot::{NEVER, Slot, SlotState, Timer};
 use stalls::Stalls;
@@ -71,6 +73,7 @@ pub(crate) struct EventLoop<F> {
     arrivals: Option<Arrivals>,
     /// Of the answers, where arrivals have a schedule.
     stalls: Stalls,
+    hold: Hold,
     started: bool,
     finished: bool,
     /// Visits that are over.
@@ -105,6 +108,7 @@ impl<F: Flow> EventLoop<F> {
             turns: Vec::new(),
             arrivals: None,
             stalls: Stalls::default(),
+            hold: Hold::new(setup.has_receive_timestamps()),
             started: false,
             finished: false,
             // A thread that starts in a later visit has nothing to hand over of earlier ones.
@@ -161,7 +165,16 @@ impl<F: Flow> EventLoop<F> {
             if self.arrivals.is_some() {
                 self.stalls.sleep(clock::now(), until);
             }
-            gather.wait(engine, until, !self.turns.is_empty(), &mut ready)?;
+            if let Some(until) = self.held_until(until) {
+                clock::sleep_until(until);
+                // What is due goes first, if it need not wait for what is read below.
+                if !self.resting.is_empty() {
+                    self.assign_arrivals(engine, clock::now())?;
+                }
+                engine.wait(0, &mut ready)?;
+            } else {
+                gather.wait(engine, until, !self.turns.is_empty(), &mut ready)?;
+            }
             std::mem::swap(&mut self.turns, &mut turns);
             for slot in ready.drain(..) {
                 // One turn each: a slot that was named while it is queued gets it below.
@@ -256,7 +269,10 @@ impl<F: Flow> EventLoop<F> {
     /// Does what a flow wants, and what it wants next, until it has to wait.
     fn advance<E: Engine>(&mut self, engine: &mut E, slot: usize, mut op: Op) -> io::Result<()> {
         self.awaits_no_more(slot);
+        self.hold.goes_on(&mut self.slots[slot].hurries);
         let mut turn = TURN;
+        // Of what it receives below: the bytes, and when the last of them came.
+        let (mut heard_bytes, mut heard_at) = (0, None);
         let turn_bytes = if self.live <= FEW { LONG_TURN_BYTES } else { TURN_BYTES };
         loop {
             // Whatever the flow did in between, a timer of its own for one: its next byte has to
@@ -295,8 +311,11 @@ impl<F: Flow> EventLoop<F> {
             let entry = &mut self.slots[slot];
             let Slot { flow, .. } = entry;
             if let Some(io) = IoOp::of(&op, || flow.outgoing()) {
-                match engine.attempt(slot, &io) {
+                let (event, at) = match engine.attempt(slot, &io) {
                     Attempt::Later => {
+                        let is_whole = heard_bytes == 0 && matches!(op, Op::Recv(_));
+                        let is_late = is_whole && entry.flow.may_read_late();
+                        self.hold.waits(&mut entry.hurries, is_late);
                         // In a closed loop one that has room has asked for more.
                         if matches!(op, Op::Await(_)) && self.arrivals.is_some() {
                             let since = clock::now();
@@ -310,39 +329,54 @@ impl<F: Flow> EventLoop<F> {
                         }
                         return Ok(());
                     }
-                    Attempt::Now(event) => {
-                        let moved = match &event {
-                            Event::Sent(n) | Event::Discarded(n) => *n,
-                            Event::Received(bytes) => bytes.len(),
-                            _ => 0,
-                        };
-                        turn = turn.saturating_sub((moved / turn_bytes) as u32);
-                        let now = clock::now();
-                        if matches!(event, Event::Connected)
-                            && let Some(socket) = &entry.socket
-                        {
+                    Attempt::Now(event) => (event, None),
+                    Attempt::At(event, at) => (event, Some(at)),
+                };
+                let moved = match &event {
+                    Event::Sent(n) | Event::Discarded(n) => *n,
+                    Event::Received(bytes) => bytes.len(),
+                    _ => 0,
+                };
+                turn = turn.saturating_sub((moved / turn_bytes) as u32);
+                let now = clock::now();
+                match &event {
+                    Event::Connected => {
+                        if let Some(socket) = &entry.socket {
                             self.setup.show(entry.number, socket);
                         }
-                        if self.arrivals.is_some() && matches!(event, Event::Received(_)) {
-                            self.stalls.hear(now);
-                        }
-                        op = entry.flow.on(event, now, &mut self.recorder);
-                        if let Some(throttle) = &self.setup.throttle
-                            && let Some(until) = throttle.charge(moved, now)
-                        {
-                            entry.held_until = until;
+                    }
+                    Event::Received(_) if self.arrivals.is_some() => {
+                        self.stalls.hear(now);
+                        (heard_bytes, heard_at) = (heard_bytes + moved, at);
+                        if let Err(fault) = self.hold.hear(heard_bytes, at, now) {
+                            self.fault.get_or_insert(fault);
                         }
                     }
+                    Event::Closed => self.hold.hear_end(),
+                    _ => {}
+                }
+                op = entry.flow.on(event, at.unwrap_or(now), &mut self.recorder);
+                if let Some(throttle) = &self.setup.throttle
+                    && let Some(until) = throttle.charge(moved, now)
+                {
+                    entry.held_until = until;
                 }
                 continue;
             }
             let now = clock::now();
-            let Some(event) = self.without_io(engine, slot, op, now) else { return Ok(()) };
+            let mut since = now;
+            if matches!(op, Op::Rest) {
+                (heard_bytes, since) = (0, heard_at.take().unwrap_or(now));
+            }
+            let Some(event) = self.without_io(engine, slot, op, now, since) else {
+                return Ok(());
+            };
             op = self.slots[slot].flow.on(event, now, &mut self.recorder);
         }
     }
 
-    /// Does what a flow wants where that moves no bytes; `None` where it waits or has ended.
+    /// Does what a flow wants where that moves no bytes; `None` where it waits or has ended. What it
+    /// received last came at `since`.
     #[inline]
     fn without_io<E: Engine>(
         &mut self,
@@ -350,6 +384,7 @@ impl<F: Flow> EventLoop<F> {
         slot: usize,
         op: Op,
         now: Nanos,
+        since: Nanos,
     ) -> Option<Event<'static>> {
         match op {
             Op::FinishSending => {
@@ -372,7 +407,7 @@ impl<F: Flow> EventLoop<F> {
                 }
                 Some(Event::Timer)
             }
-            Op::Rest => self.next_assignment(slot, now),
+            Op::Rest => self.next_assignment(slot, now, since),
             Op::More => Some(self.more(now)),
             Op::End => {
                 self.end(engine, slot);
@@ -450,6 +485,7 @@ impl<F: Flow> EventLoop<F> {
         }
         entry.state = SlotState::Ended;
         self.awaiting_now -= usize::from(entry.awaits.take().is_some());
+        self.hold.goes_on(&mut entry.hurries);
         entry.generation = entry.generation.wrapping_add(1);
         entry.watched = NEVER;
         self.live -= 1;

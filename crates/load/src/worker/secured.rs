@@ -474,6 +474,10 @@ impl<F: Flow> Flow for Secured<F> {
         self.inner.is_displaced()
     }
 
+    fn may_read_late(&self) -> bool {
+        matches!(self.state, State::Receiving(_)) && self.inner.may_read_late()
+    }
+
     fn room(&self) -> usize {
         self.inner.room()
     }

@@ -408,6 +408,7 @@ impl WorkerGroup {
             filler: Arc::clone(&self.filler),
             slots: flows.len(),
             datagrams: setup.transport != Transport::Tcp,
+            receive_timestamps: setup.options.receive_timestamps,
         };
         let (this, readiness, kind) = (Arc::clone(self), Arc::clone(readiness), context.job.engine);
         let open_loop = context.job.schedule.per_s().is_some() && loop_setup.dial.is_some();

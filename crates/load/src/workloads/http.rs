@@ -63,6 +63,10 @@ impl TypedWorkload for Params {
         self.mistakes()
     }
 
+    fn misfits(&self, job: &Job) -> Option<Problem> {
+        self.misfit(job)
+    }
+
     fn flows_rest(&self, _job: &Job) -> bool {
         self.keep_alive()
     }
@@ -90,6 +94,7 @@ impl TypedWorkload for Params {
                 request: request.bytes().into(),
                 is_head: !request.expects_body(),
                 keep_alive: self.keep_alive(),
+                receive_timestamps: self.receive_timestamps(),
                 timeout_ns,
                 expected_body_bytes: self.expected_body_bytes(),
             })),

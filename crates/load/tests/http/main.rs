@@ -13,6 +13,7 @@ mod http2_target;
 mod lifetimes;
 mod ours;
 mod peers;
+mod receive_time;
 mod refusals;
 #[path = "../common/rig.rs"]
 mod rig;

@@ -254,8 +254,13 @@ impl<F: Flow> EventLoop<F> {
         }
     }
 
-    /// What a flow that has nothing to do should do; `None`: it rests.
-    pub(super) fn next_assignment<'a>(&mut self, slot: usize, now: Nanos) -> Option<Event<'a>> {
+    /// What a flow that has had nothing to do since `since` should do; `None`: it rests.
+    pub(super) fn next_assignment<'a>(
+        &mut self,
+        slot: usize,
+        now: Nanos,
+        since: Nanos,
+    ) -> Option<Event<'a>> {
         if self.slots[slot].state == SlotState::Opening {
             self.opening -= 1;
             self.accepted(slot);
@@ -278,7 +283,9 @@ impl<F: Flow> EventLoop<F> {
             }
         }
         self.slots[slot].state = SlotState::Resting;
-        self.resting.push_back((slot, now));
+        // Who rests longer than another may be found later, where answers are read late.
+        let before = self.resting.iter().rposition(|(_, rests)| *rests <= since);
+        self.resting.insert(before.map_or(0, |at| at + 1), (slot, since));
         None
     }
 

@@ -31,6 +31,11 @@ pub(crate) struct EventLoopSetup {
 }
 
 impl EventLoopSetup {
+    /// Whether the kernel says of what is received when it came.
+    pub(super) fn has_receive_timestamps(&self) -> bool {
+        self.dial.as_ref().is_some_and(|dial| dial.options.receive_timestamps)
+    }
+
     /// Shows a flow's socket to those who read `TCP_INFO`.
     pub(super) fn show(&self, flow: u32, socket: &Arc<Socket>) {
         if self.watch_sockets {

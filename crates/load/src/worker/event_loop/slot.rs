@@ -34,6 +34,8 @@ pub(super) struct Slot<F> {
     pub(super) state: SlotState,
     /// It receives, and could begin another exchange meanwhile.
     pub(super) awaits: Option<Nanos>,
+    /// It waits for what must be read as soon as it comes.
+    pub(super) hurries: bool,
     /// The deadline under which it is in `deadlines`; `NEVER` when it is not.
     pub(super) watched: Nanos,
     pub(super) generation: u32,
@@ -62,6 +64,7 @@ impl<F> Slot<F> {
             queued: false,
             state: SlotState::Unopened,
             awaits: None,
+            hurries: false,
             watched: NEVER,
             generation: 0,
         }

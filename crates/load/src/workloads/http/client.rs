@@ -36,6 +36,8 @@ pub(in crate::workloads) struct ClientPlan {
     pub(super) is_head: bool,
     /// Whether connections serve more than one request.
     pub(super) keep_alive: bool,
+    /// Whether the kernel says when an answer came.
+    pub(super) receive_timestamps: bool,
     /// How long an exchange may take, ns.
     pub(super) timeout_ns: Nanos,
     /// How long bodies should be.
@@ -260,7 +262,8 @@ impl Flow for Client {
         match (self.state, event) {
             (State::Receiving, Event::Received(bytes)) => {
                 out.count(Counter::ReceivedBytes, bytes.len() as u64);
-                self.received(bytes, now, out)
+                // The wall clock, which timestamps are of, may have been set back meanwhile.
+                self.received(bytes, now.max(self.began), out)
             }
             (State::Idle, Event::Go { intended }) => self.begin(intended, now, out),
             (State::Sending, Event::Sent(n)) => {
@@ -316,6 +319,10 @@ impl Flow for Client {
             out.failed(reason::UNFINISHED, self.intended, end);
         }
         self.sums.flush(out);
+    }
+
+    fn may_read_late(&self) -> bool {
+        self.state == State::Receiving
     }
 
     #[inline]

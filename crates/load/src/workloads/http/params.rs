@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
-use hopbench_model::Problem;
+use clap::{Args, ValueEnum};
 use hopbench_model::printable::excerpt;
 use hopbench_model::units::Bytes;
+use hopbench_model::{EngineKind, Job, Problem};
 use serde::{Deserialize, Serialize};
 
 use super::bytes::{from_hex, read, to_hex};
@@ -67,9 +67,31 @@ pub(in crate::workloads) struct Params {
     #[arg(long, value_name = "N", default_value = "1")]
     #[serde(default = "one", skip_serializing_if = "is_one")]
     streams: u32,
+    /// When an answer came: when hopbench reads it, or when the kernel got it; it may then be read
+    /// with the next send
+    #[arg(long, value_name = "WHERE", default_value = "process", hide_possible_values = true)]
+    #[serde(default, skip_serializing_if = "ReceiveTime::is_default")]
+    receive_time: ReceiveTime,
     #[command(flatten)]
     #[serde(flatten)]
     tls: TlsParams,
+}
+
+/// Where the time of an answer is taken.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum ReceiveTime {
+    /// Where it is read.
+    #[default]
+    Process,
+    /// Where it reached the client's machine.
+    Kernel,
+}
+
+impl ReceiveTime {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 fn get() -> String {
@@ -114,6 +136,20 @@ impl Params {
     /// Whether HTTP/2 is spoken.
     pub(super) fn http2(&self) -> bool {
         self.http2
+    }
+
+    /// Whether the kernel says when an answer came.
+    pub(super) fn receive_timestamps(&self) -> bool {
+        self.receive_time == ReceiveTime::Kernel
+    }
+
+    /// What is wrong beside the rest of the job.
+    pub(super) fn misfit(&self, job: &Job) -> Option<Problem> {
+        let is_fit = job.engine == EngineKind::Epoll && job.schedule.per_s().is_some();
+        (self.receive_timestamps() && !is_fit).then(|| {
+            let expected = "process without --rate, and with other engines than epoll";
+            Problem::new("--receive-time", "kernel", expected)
+        })
     }
 
     /// Requests under way at once on a connection.
@@ -167,6 +203,10 @@ impl Params {
         } else if self.streams > 1 && !self.http2 {
             let expected = "1 without --http2: HTTP/1.1 has one request at a time";
             problems.push(Problem::new("--streams", self.streams, expected));
+        }
+        if self.receive_timestamps() && (self.http2 || self.no_keep_alive) {
+            let expected = "process with --http2 and with --no-keep-alive";
+            problems.push(Problem::new("--receive-time", "kernel", expected));
         }
         problems
     }

@@ -36,6 +36,13 @@ impl Spoken {
         }
     }
 
+    fn receive_timestamps(&self) -> bool {
+        match self {
+            Self::Single(plan) => plan.receive_timestamps,
+            Self::Multiplexed(_) => false,
+        }
+    }
+
     fn keep_alive(&self) -> bool {
         match self {
             Self::Single(plan) => plan.keep_alive,
@@ -62,10 +69,14 @@ pub(in crate::workloads) fn client(
         (None, Spoken::Single(_)) => reach(target, timeout_ns, notes)?,
     }
     let tls = TlsClients::of(tls, job);
+    let receive_timestamps = spoken.receive_timestamps();
+    if receive_timestamps {
+        notes.note_setting("receive_time", || "kernel".to_owned());
+    }
     let setup = WorkersSetup {
         receive_bytes: RECEIVE_BYTES.max(secured::RECEIVE_BYTES),
         fill_bytes: 0,
-        options: SocketOptions::default(),
+        options: SocketOptions { receive_timestamps, ..SocketOptions::default() },
         transport: Transport::Tcp,
         watch_sockets: spoken.keep_alive(),
         coalesce_ns: 0,

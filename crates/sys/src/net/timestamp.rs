@@ -1,0 +1,137 @@
+//! Receive timestamps: when the kernel got what is read from a socket.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::AsRawFd;
+
+use crate::net::socket::Socket;
+use crate::{check_len, clock};
+
+/// The flags of a socket: timestamps of received packets, taken by the kernel and not by a device.
+const FLAGS: libc::c_uint = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
+/// Tries to read both clocks at the same moment.
+const TRIES: u32 = 3;
+/// What lies between three reads of a clock that nothing interrupts, at most, ns.
+const AT_ONCE: u64 = 1000;
+
+impl Socket {
+    /// Has the kernel say when it got what is received from now on (`SO_TIMESTAMPING`). It then
+    /// notes the time of every packet of the machine, which costs each a read of its clock.
+    ///
+    /// # Errors
+    /// A kernel that does not have it.
+    pub fn set_receive_timestamps(&self) -> io::Result<()> {
+        self.set_int(libc::SOL_SOCKET, libc::SO_TIMESTAMPING, FLAGS as libc::c_int)
+    }
+
+    /// Receives into `buffer`, as [`Socket::recv`] does. Also says when the kernel got the last of
+    /// these bytes, in ns of the monotonic clock; `None`: it did not note that.
+    ///
+    /// The kernel notes the time when the packet reaches the last device before the socket, by the
+    /// wall clock. A step of that clock between then and now makes this time wrong by as much, but
+    /// never later than now.
+    ///
+    /// # Errors
+    /// As [`Socket::recv`].
+    #[inline]
+    pub fn recv_with_timestamp(&self, buffer: &mut [u8]) -> io::Result<(usize, Option<u64>)> {
+        let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+        // Aligned for cmsghdr; room for one scm_timestamping and to spare.
+        let mut control = [0u64; 16];
+        // SAFETY: an all-zero msghdr is valid (every pointer null, every length 0).
+        let mut message: libc::msghdr = unsafe { MaybeUninit::zeroed().assume_init() };
+        message.msg_iov = &raw mut part;
+        message.msg_iovlen = 1;
+        message.msg_control = control.as_mut_ptr().cast();
+        message.msg_controllen = size_of_val(&control) as _;
+        // SAFETY: the message has one part, writable for its length, and a control buffer that is
+        // writable for its own.
+        let len = check_len(unsafe { libc::recvmsg(self.as_raw_fd(), &raw mut message, 0) })?;
+        // SAFETY: `message` and its control buffer are still alive and were filled by the kernel.
+        let stamp = unsafe { timestamp(&message) };
+        Ok((len, stamp.map(monotonic)))
+    }
+}
+
+/// The timestamp in a received message's control data, ns of the wall clock.
+///
+/// # Safety
+/// `message` must have been filled by `recvmsg` and its control buffer must be alive.
+unsafe fn timestamp(message: &libc::msghdr) -> Option<u64> {
+    // SAFETY: the caller vouches for the message. The macros walk only the received control data,
+    // and the data of a header of this type begins with the struct that is read (unaligned).
+    unsafe {
+        let mut header = libc::CMSG_FIRSTHDR(message);
+        while !header.is_null() {
+            let kind = ((*header).cmsg_level, (*header).cmsg_type);
+            if kind == (libc::SOL_SOCKET, libc::SCM_TIMESTAMPING) {
+                // The first of three is that of the kernel.
+                let time = libc::CMSG_DATA(header).cast::<libc::timespec>().read_unaligned();
+                let ns = time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64;
+                return Some(ns).filter(|ns| *ns > 0);
+            }
+            header = libc::CMSG_NXTHDR(message, header);
+        }
+    }
+    None
+}
+
+/// The same moment on the monotonic clock, at most now.
+fn monotonic(wall_ns: u64) -> u64 {
+    let mut now = clock::now();
+    for _ in 0..TRIES {
+        let wall = clock::wall().as_nanos() as u64;
+        let then = clock::now();
+        let is_at_once = then - now <= AT_ONCE;
+        now = then;
+        if is_at_once {
+            return then.saturating_sub(wall.saturating_sub(wall_ns));
+        }
+    }
+    // The thread was interrupted again and again: the time of the read, which is too late.
+    now
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::Progress;
+    use crate::net::arrived::arrived;
+
+    /// The time is that of the arrival, however late it is read.
+    #[test]
+    fn the_kernel_says_when_bytes_came() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let socket = Socket::tcp(address).unwrap();
+        socket.set_receive_timestamps().unwrap();
+        let _: Progress = socket.connect(address).unwrap();
+        let peer = listener.accept().unwrap().0;
+        let mut buffer = [0; 16];
+        // The kernel may begin to note times a moment after it was asked to.
+        for _ in 0..100 {
+            let before = clock::now();
+            io::Write::write_all(&mut &peer, b"hello").unwrap();
+            let after = clock::now();
+            std::thread::sleep(Duration::from_millis(200));
+            let (len, stamp) = arrived(&socket).recv_with_timestamp(&mut buffer).unwrap();
+            assert_eq!(len, 5);
+            let Some(stamp) = stamp else { continue };
+            assert!((before..=after + 100_000_000).contains(&stamp), "{before} {stamp} {after}");
+            return;
+        }
+        panic!("no timestamp");
+    }
+
+    #[test]
+    fn a_time_of_the_wall_clock_is_found_on_the_monotonic_one() {
+        let (wall, now) = (clock::wall().as_nanos() as u64, clock::now());
+        let ago = monotonic(wall - 7_000_000_000);
+        assert!(ago.abs_diff(now - 7_000_000_000) < 1_000_000_000, "{ago} {now}");
+        let (soon, now) = (monotonic(wall + 60_000_000_000), clock::now());
+        assert!(soon <= now);
+    }
+}
