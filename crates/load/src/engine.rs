@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use hopbench_model::Nanos;
-use hopbench_sys::{Socket, Waker};
+use hopbench_sys::{Socket, Waker, clock};
 
 use crate::flow::{Event, Op};
 use crate::measure::window::Window;
@@ -43,6 +43,16 @@ pub trait Engine: Sized {
     /// # Errors
     /// What the kernel refused.
     fn wait(&mut self, until: Nanos, ready: &mut Vec<usize>) -> io::Result<()>;
+
+    /// Sleeps until `until` (monotonic ns), whatever is received meanwhile. It may return early, and
+    /// does when a connection ends, if the engine knows of that.
+    ///
+    /// # Errors
+    /// What the kernel refused.
+    fn rest(&mut self, until: Nanos) -> io::Result<()> {
+        clock::sleep_until(until);
+        Ok(())
+    }
 }
 
 /// What an engine needs to know before it starts.
@@ -103,7 +113,7 @@ impl<'a> IoOp<'a> {
 pub enum Attempt<'a> {
     /// Done, or failed: this happened.
     Now(Event<'a>),
-    /// This happened at this time (monotonic ns), of which only now is known.
+    /// This was received, at this time by the kernel's timestamp (monotonic ns).
     At(Event<'a>, Nanos),
     /// It has to wait.
     Later,

@@ -18,6 +18,8 @@ use alarm::{Alarm, WaitEnd};
 #[derive(Debug)]
 pub struct EpollEngine {
     epoll: Epoll,
+    /// Only tells of the ends of connections, where a worker may sleep through what it receives.
+    ends: Option<Epoll>,
     events: Events,
     waker: Arc<Waker>,
     timer: Timer,
@@ -50,6 +52,7 @@ impl Engine for EpollEngine {
         epoll.add_for_reading(&timer, TIMER)?;
         Ok(Self {
             epoll,
+            ends: setup.receive_timestamps.then(Epoll::new).transpose()?,
             events: Events::with_capacity(EVENTS_A_WAIT),
             waker: Arc::clone(&setup.waker),
             timer,
@@ -69,6 +72,9 @@ impl Engine for EpollEngine {
             self.epoll.add_for_reading(&**socket, slot as u64)?;
         } else {
             self.epoll.add(&**socket, slot as u64)?;
+        }
+        if let Some(ends) = &self.ends {
+            ends.add_for_end(&**socket, slot as u64)?;
         }
         // Nothing else is known yet; the first wait reports the state at registration.
         self.slots[slot] =
@@ -131,6 +137,19 @@ impl Engine for EpollEngine {
 
     fn cancel(&mut self, _slot: usize) -> bool {
         true
+    }
+
+    fn rest(&mut self, until: Nanos) -> io::Result<()> {
+        match &self.ends {
+            // Which connection ended, the next look tells, too.
+            Some(ends) if ends.is_precise() => {
+                ends.wait(&mut self.events, Some(until.saturating_sub(clock::now())))
+            }
+            _ => {
+                clock::sleep_until(until);
+                Ok(())
+            }
+        }
     }
 
     fn wait(&mut self, until: Nanos, ready: &mut Vec<usize>) -> io::Result<()> {

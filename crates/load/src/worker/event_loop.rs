@@ -2,7 +2,7 @@
 
 mod dispatch;
 mod gather;
-mod hold;
+mod late_reads;
 mod setup;
 mod slot;
 mod stalls;
@@ -27,7 +27,7 @@ use crate::worker::dial::Transport;
 use crate::worker::inbox::{AcceptedFlow, Inbox};
 use crate::worker::readiness::Readiness;
 use gather::Gather;
-use hold::Hold;
+use late_reads::LateReads;
 pub(crate) use setup::EventLoopSetup;
 use slot::{NEVER, Slot, SlotState, Timer};
 use stalls::Stalls;
@@ -73,7 +73,7 @@ pub(crate) struct EventLoop<F> {
     arrivals: Option<Arrivals>,
     /// Of the answers, where arrivals have a schedule.
     stalls: Stalls,
-    hold: Hold,
+    late_reads: LateReads,
     started: bool,
     finished: bool,
     /// Visits that are over.
@@ -108,7 +108,7 @@ impl<F: Flow> EventLoop<F> {
             turns: Vec::new(),
             arrivals: None,
             stalls: Stalls::default(),
-            hold: Hold::new(setup.has_receive_timestamps()),
+            late_reads: LateReads::new(setup.has_receive_timestamps(), Arc::clone(&setup.sockets)),
             started: false,
             finished: false,
             // A thread that starts in a later visit has nothing to hand over of earlier ones.
@@ -155,7 +155,7 @@ impl<F: Flow> EventLoop<F> {
             }
             self.follow_window(engine, now)?;
             self.open_some(engine, now)?;
-            self.assign_arrivals(engine, now)?;
+            self.assign_arrivals(engine, now, usize::MAX)?;
             self.fire_timers(engine, now)?;
             self.end_visit();
             if self.live == 0 && inbox.is_none_or(Inbox::closed) {
@@ -165,16 +165,7 @@ impl<F: Flow> EventLoop<F> {
             if self.arrivals.is_some() {
                 self.stalls.sleep(clock::now(), until);
             }
-            if let Some(until) = self.held_until(until) {
-                clock::sleep_until(until);
-                // What is due goes first, if it need not wait for what is read below.
-                if !self.resting.is_empty() {
-                    self.assign_arrivals(engine, clock::now())?;
-                }
-                engine.wait(0, &mut ready)?;
-            } else {
-                gather.wait(engine, until, !self.turns.is_empty(), &mut ready)?;
-            }
+            self.wait(engine, until, &mut gather, &mut ready)?;
             std::mem::swap(&mut self.turns, &mut turns);
             for slot in ready.drain(..) {
                 // One turn each: a slot that was named while it is queued gets it below.
@@ -269,7 +260,7 @@ impl<F: Flow> EventLoop<F> {
     /// Does what a flow wants, and what it wants next, until it has to wait.
     fn advance<E: Engine>(&mut self, engine: &mut E, slot: usize, mut op: Op) -> io::Result<()> {
         self.awaits_no_more(slot);
-        self.hold.goes_on(&mut self.slots[slot].hurries);
+        self.late_reads.goes_on(&mut self.slots[slot].is_urgent);
         let mut turn = TURN;
         // Of what it receives below: the bytes, and when the last of them came.
         let (mut heard_bytes, mut heard_at) = (0, None);
@@ -311,11 +302,10 @@ impl<F: Flow> EventLoop<F> {
             let entry = &mut self.slots[slot];
             let Slot { flow, .. } = entry;
             if let Some(io) = IoOp::of(&op, || flow.outgoing()) {
-                let (event, at) = match engine.attempt(slot, &io) {
+                let (event, stamp) = match engine.attempt(slot, &io) {
                     Attempt::Later => {
-                        let is_whole = heard_bytes == 0 && matches!(op, Op::Recv(_));
-                        let is_late = is_whole && entry.flow.may_read_late();
-                        self.hold.waits(&mut entry.hurries, is_late);
+                        let may_read_late = entry.flow.may_read_late();
+                        self.late_reads.waits(&mut entry.is_urgent, may_read_late);
                         // In a closed loop one that has room has asked for more.
                         if matches!(op, Op::Await(_)) && self.arrivals.is_some() {
                             let since = clock::now();
@@ -330,7 +320,7 @@ impl<F: Flow> EventLoop<F> {
                         return Ok(());
                     }
                     Attempt::Now(event) => (event, None),
-                    Attempt::At(event, at) => (event, Some(at)),
+                    Attempt::At(event, stamp) => (event, Some(stamp)),
                 };
                 let moved = match &event {
                     Event::Sent(n) | Event::Discarded(n) => *n,
@@ -339,23 +329,25 @@ impl<F: Flow> EventLoop<F> {
                 };
                 turn = turn.saturating_sub((moved / turn_bytes) as u32);
                 let now = clock::now();
-                match &event {
-                    Event::Connected => {
-                        if let Some(socket) = &entry.socket {
-                            self.setup.show(entry.number, socket);
-                        }
-                    }
-                    Event::Received(_) if self.arrivals.is_some() => {
-                        self.stalls.hear(now);
-                        (heard_bytes, heard_at) = (heard_bytes + moved, at);
-                        if let Err(fault) = self.hold.hear(heard_bytes, at, now) {
-                            self.fault.get_or_insert(fault);
-                        }
-                    }
-                    Event::Closed => self.hold.hear_end(),
-                    _ => {}
+                let mut at = now;
+                if matches!(event, Event::Connected)
+                    && let Some(socket) = &entry.socket
+                {
+                    self.setup.show(entry.number, socket);
+                    self.late_reads.connected(socket);
                 }
-                op = entry.flow.on(event, at.unwrap_or(now), &mut self.recorder);
+                if matches!(event, Event::Received(_)) {
+                    if self.arrivals.is_some() {
+                        self.stalls.hear(now);
+                    }
+                    heard_bytes += moved;
+                    match self.late_reads.time(heard_bytes, stamp, now) {
+                        Ok(time) => at = time,
+                        Err(fault) => drop(self.fault.get_or_insert(fault)),
+                    }
+                    heard_at = stamp.map(|_| at);
+                }
+                op = entry.flow.on(event, at, &mut self.recorder);
                 if let Some(throttle) = &self.setup.throttle
                     && let Some(until) = throttle.charge(moved, now)
                 {
@@ -485,7 +477,7 @@ impl<F: Flow> EventLoop<F> {
         }
         entry.state = SlotState::Ended;
         self.awaiting_now -= usize::from(entry.awaits.take().is_some());
-        self.hold.goes_on(&mut entry.hurries);
+        self.late_reads.goes_on(&mut entry.is_urgent);
         entry.generation = entry.generation.wrapping_add(1);
         entry.watched = NEVER;
         self.live -= 1;

@@ -94,7 +94,7 @@ impl TypedWorkload for Params {
                 request: request.bytes().into(),
                 is_head: !request.expects_body(),
                 keep_alive: self.keep_alive(),
-                receive_timestamps: self.receive_timestamps(),
+                timestamps: self.timestamps(context.target)?,
                 timeout_ns,
                 expected_body_bytes: self.expected_body_bytes(),
             })),

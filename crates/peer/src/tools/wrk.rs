@@ -42,5 +42,8 @@ mod tests {
         assert!(commands.client.ends_with(" http://[fd00::2]:80/x"), "{}", commands.client);
         let calls = Job { params: json!({"http2": true}).into(), ..job };
         assert_eq!(of(&TOOL, &calls), Err("it cannot be told `http2`".to_owned()));
+        let kernel = Job { params: json!({"receive_time": "kernel"}).into(), ..calls };
+        let said = "it takes no `receive-time` but process".to_owned();
+        assert_eq!(of(&TOOL, &kernel), Err(said));
     }
 }

@@ -83,7 +83,7 @@ impl Epoll {
     /// # Errors
     /// `EPERM` for files that cannot be polled, `EEXIST` when it is watched already.
     pub fn add(&self, file: &impl AsFd, token: u64) -> io::Result<()> {
-        self.control(libc::EPOLL_CTL_ADD, file, libc::EPOLLOUT, token)
+        self.control(libc::EPOLL_CTL_ADD, file, libc::EPOLLIN | libc::EPOLLOUT, token)
     }
 
     /// Watches `file` for reading only. That it can be written to would be told of a new file at
@@ -92,7 +92,15 @@ impl Epoll {
     /// # Errors
     /// As [`Epoll::add`].
     pub fn add_for_reading(&self, file: &impl AsFd, token: u64) -> io::Result<()> {
-        self.control(libc::EPOLL_CTL_ADD, file, 0, token)
+        self.control(libc::EPOLL_CTL_ADD, file, libc::EPOLLIN, token)
+    }
+
+    /// Watches a socket only for its end: the other end sends no more, or an error waits.
+    ///
+    /// # Errors
+    /// As [`Epoll::add`].
+    pub fn add_for_end(&self, socket: &impl AsFd, token: u64) -> io::Result<()> {
+        self.control(libc::EPOLL_CTL_ADD, socket, 0, token)
     }
 
     /// Watches a file that was added for reading for writing, too. Where it can be written to by
@@ -101,17 +109,17 @@ impl Epoll {
     /// # Errors
     /// `ENOENT` when it is not watched.
     pub fn watch_writing(&self, file: &impl AsFd, token: u64) -> io::Result<()> {
-        self.control(libc::EPOLL_CTL_MOD, file, libc::EPOLLOUT, token)
+        self.control(libc::EPOLL_CTL_MOD, file, libc::EPOLLIN | libc::EPOLLOUT, token)
     }
 
     fn control(
         &self,
         what: libc::c_int,
         file: &impl AsFd,
-        more: libc::c_int,
+        what_for: libc::c_int,
         token: u64,
     ) -> io::Result<()> {
-        let flags = libc::EPOLLIN | libc::EPOLLRDHUP | libc::EPOLLET | more;
+        let flags = libc::EPOLLRDHUP | libc::EPOLLET | what_for;
         let mut event = libc::epoll_event { events: flags as u32, u64: token };
         let (epoll, file) = (self.fd.as_raw_fd(), file.as_fd().as_raw_fd());
         // SAFETY: both descriptors are open for the length of the call and `event` is valid.

@@ -90,15 +90,25 @@ impl TcpInfo {
         Ok(info)
     }
 
+    /// What one segment to either end holds at most, bytes. `None`: the kernel does not say it
+    /// (gVisor).
+    pub fn segment_bytes(&self) -> Option<usize> {
+        Some(self.segment_sent()?.min(self.advmss as usize)).filter(|bytes| *bytes > 0)
+    }
+
     /// What the kernel sends as one packet, bytes: as many whole segments as fit into 64 KiB beside
     /// all headers, and at least one. That is what Linux's `tcp_xmit_size_goal` gives where the
     /// device takes 64 KiB. `None`: the kernel does not say how large a segment is (gVisor).
     pub fn packet_bytes(&self) -> Option<usize> {
+        self.segment_sent().map(|segment| (MOST_PACKET_BYTES / segment).max(1) * segment)
+    }
+
+    fn segment_sent(&self) -> Option<usize> {
         // The kernel keeps a segment within half of the peer's largest window so far. The window
         // grows with the first data, and the bound is gone. So what this end announced counts.
         let is_bound = self.snd_wnd > 0 && self.snd_mss >= self.snd_wnd / 2;
         let segment = if is_bound { self.advmss } else { self.snd_mss } as usize;
-        (segment > 0).then(|| (MOST_PACKET_BYTES / segment).max(1) * segment)
+        (segment > 0).then_some(segment)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{check_len, clock};
 const FLAGS: libc::c_uint = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
 /// Tries to read both clocks at the same moment.
 const TRIES: u32 = 3;
-/// What lies between three reads of a clock that nothing interrupts, at most, ns.
+/// Reads of the clocks that take no longer than this were not interrupted, ns.
 const AT_ONCE: u64 = 1000;
 
 impl Socket {
@@ -27,9 +27,10 @@ impl Socket {
     /// Receives into `buffer`, as [`Socket::recv`] does. Also says when the kernel got the last of
     /// these bytes, in ns of the monotonic clock; `None`: it did not note that.
     ///
-    /// The kernel notes the time when the packet reaches the last device before the socket, by the
+    /// The kernel notes the time when a packet reaches the last device before the socket, by the
     /// wall clock. A step of that clock between then and now makes this time wrong by as much, but
-    /// never later than now.
+    /// never later than now. Of several segments it is the time of the one with the last bytes,
+    /// though one before it may have come later.
     ///
     /// # Errors
     /// As [`Socket::recv`].
@@ -76,26 +77,29 @@ unsafe fn timestamp(message: &libc::msghdr) -> Option<u64> {
     None
 }
 
-/// The same moment on the monotonic clock, at most now.
+/// The same moment on the monotonic clock, at most now. Both clocks are read at the same moment,
+/// or else at the closest two of some tries.
 fn monotonic(wall_ns: u64) -> u64 {
-    let mut now = clock::now();
+    let (mut closest, mut moment) = (u64::MAX, 0);
+    let mut before = clock::now();
     for _ in 0..TRIES {
         let wall = clock::wall().as_nanos() as u64;
-        let then = clock::now();
-        let is_at_once = then - now <= AT_ONCE;
-        now = then;
-        if is_at_once {
-            return then.saturating_sub(wall.saturating_sub(wall_ns));
+        let after = clock::now();
+        if after - before < closest {
+            closest = after - before;
+            moment = after.saturating_sub(wall.saturating_sub(wall_ns));
         }
+        if closest <= AT_ONCE {
+            break;
+        }
+        before = after;
     }
-    // The thread was interrupted again and again: the time of the read, which is too late.
-    now
+    moment
 }
 
 #[cfg(test)]
 mod tests {
     use std::net::TcpListener;
-    use std::time::Duration;
 
     use super::*;
     use crate::Progress;
@@ -116,7 +120,7 @@ mod tests {
             let before = clock::now();
             io::Write::write_all(&mut &peer, b"hello").unwrap();
             let after = clock::now();
-            std::thread::sleep(Duration::from_millis(200));
+            clock::sleep_until(clock::now() + 200_000_000);
             let (len, stamp) = arrived(&socket).recv_with_timestamp(&mut buffer).unwrap();
             assert_eq!(len, 5);
             let Some(stamp) = stamp else { continue };

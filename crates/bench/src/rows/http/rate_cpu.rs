@@ -63,6 +63,21 @@ pub(crate) fn burst(generator: &'static Generator, size: u32) -> Row {
     }
 }
 
+/// A row whose answers have the kernel's times: ours sleeps once for what it sends at a moment.
+pub(crate) fn held(row: Row, more: &'static str) -> Row {
+    Row {
+        name: format!("{}-held", row.name),
+        what: format!("{}, receive time of the kernel", row.what),
+        note: format!(
+            "With `--receive-time kernel` ours reads answers when it sends next, and the kernel \
+             says when they came. A peer takes the time when it reads an answer. {}",
+            row.note
+        ),
+        ours: Box::new(move |bench| ours(bench, &format!(" --receive-time kernel{more}"))),
+        ..row
+    }
+}
+
 fn ours(bench: &Bench, more: &str) -> Result<Figures> {
     let words = ours::rate_words(CONNECTIONS, PER_S, Pacing::Sleep) + more;
     ours::against_target(bench, "http", Kind::Nginx, &window_beside(bench), &words)

@@ -38,7 +38,7 @@ impl<F: Flow> EventLoop<F> {
         }
         if self.started && !self.finished && now >= self.recorder.window().end() {
             // Arrivals up to the end are due even when this worker comes late.
-            self.assign_arrivals(engine, now)?;
+            self.assign_arrivals(engine, now, usize::MAX)?;
             self.arrivals = None;
             self.finished = true;
             if self.setup.hand_over.is_none() {
@@ -124,7 +124,7 @@ impl<F: Flow> EventLoop<F> {
             if let Some(op) = pending.take()
                 && !engine.cancel(slot)
                 && let Some(io) = IoOp::of(&op, || flow.outgoing())
-                && let Attempt::Now(event) = engine.attempt(slot, &io)
+                && let Attempt::Now(event) | Attempt::At(event, _) = engine.attempt(slot, &io)
             {
                 // It was done and only not looked at: its bytes count.
                 flow.on(event, clock::now(), &mut self.recorder);
@@ -143,11 +143,13 @@ impl<F: Flow> EventLoop<F> {
         Ok(())
     }
 
-    /// Gives every arrival that is due to a resting flow, or leaves it in the backlog.
+    /// Gives every arrival that is due to a resting flow, or leaves it in the backlog, until that has
+    /// `most`.
     pub(super) fn assign_arrivals<E: Engine>(
         &mut self,
         engine: &mut E,
         now: Nanos,
+        most: usize,
     ) -> io::Result<()> {
         let end = self.recorder.window().end();
         // Since when a flow has been free. Where this worker comes late, all that came due
@@ -159,7 +161,7 @@ impl<F: Flow> EventLoop<F> {
             let free = self.resting.len() + self.awaiting_now;
             // Looked at only where more are due than flows are free, as in a burst.
             let mut room = None;
-            while arrivals.next() <= now && arrivals.next() < end {
+            while arrivals.next() <= now && arrivals.next() < end && self.backlog.len() < most {
                 let intended = arrivals.next();
                 arrivals.advance();
                 let measured = self.recorder.window().holds(intended);
@@ -283,7 +285,7 @@ impl<F: Flow> EventLoop<F> {
             }
         }
         self.slots[slot].state = SlotState::Resting;
-        // Who rests longer than another may be found later, where answers are read late.
+        // Where answers are read late, a flow that rests longer than another may be found later.
         let before = self.resting.iter().rposition(|(_, rests)| *rests <= since);
         self.resting.insert(before.map_or(0, |at| at + 1), (slot, since));
         None

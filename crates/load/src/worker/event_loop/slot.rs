@@ -35,7 +35,7 @@ pub(super) struct Slot<F> {
     /// It receives, and could begin another exchange meanwhile.
     pub(super) awaits: Option<Nanos>,
     /// It waits for what must be read as soon as it comes.
-    pub(super) hurries: bool,
+    pub(super) is_urgent: bool,
     /// The deadline under which it is in `deadlines`; `NEVER` when it is not.
     pub(super) watched: Nanos,
     pub(super) generation: u32,
@@ -64,7 +64,7 @@ impl<F> Slot<F> {
             queued: false,
             state: SlotState::Unopened,
             awaits: None,
-            hurries: false,
+            is_urgent: false,
             watched: NEVER,
             generation: 0,
         }

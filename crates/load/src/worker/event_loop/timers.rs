@@ -43,13 +43,6 @@ impl<F: Flow> EventLoop<F> {
         next.min(now + if rests { LONGEST_REST } else { LONGEST_WAIT })
     }
 
-    /// Until when the loop may sleep without a look at answers; it has nothing to do before `next`.
-    pub(super) fn held_until(&self, next: Nanos) -> Option<Nanos> {
-        let awaits_answers = self.arrivals.is_some() && self.live > self.resting.len();
-        let may = awaits_answers && self.backlog.is_empty();
-        may.then(|| self.hold.until(clock::now(), next)).flatten()
-    }
-
     /// Wakes the flows whose time has come, and gives up what took too long.
     pub(super) fn fire_timers<E: Engine>(&mut self, engine: &mut E, now: Nanos) -> io::Result<()> {
         while let Some(Reverse((at, slot, generation))) = self.timers.peek().copied() {

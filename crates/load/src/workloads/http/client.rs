@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use hopbench_model::{Counter, Fault, LatencyKind, Nanos};
-use hopbench_sys::errno;
+use hopbench_sys::{Socket, errno};
 
 use super::reason;
 use super::sums::Sums;
@@ -36,8 +36,8 @@ pub(in crate::workloads) struct ClientPlan {
     pub(super) is_head: bool,
     /// Whether connections serve more than one request.
     pub(super) keep_alive: bool,
-    /// Whether the kernel says when an answer came.
-    pub(super) receive_timestamps: bool,
+    /// Has the kernel say when answers came, as long as it is open.
+    pub(super) timestamps: Option<Socket>,
     /// How long an exchange may take, ns.
     pub(super) timeout_ns: Nanos,
     /// How long bodies should be.
@@ -262,7 +262,7 @@ impl Flow for Client {
         match (self.state, event) {
             (State::Receiving, Event::Received(bytes)) => {
                 out.count(Counter::ReceivedBytes, bytes.len() as u64);
-                // The wall clock, which timestamps are of, may have been set back meanwhile.
+                // The wall clock, which timestamps are of, may have been set meanwhile.
                 self.received(bytes, now.max(self.began), out)
             }
             (State::Idle, Event::Go { intended }) => self.begin(intended, now, out),
@@ -322,7 +322,7 @@ impl Flow for Client {
     }
 
     fn may_read_late(&self) -> bool {
-        self.state == State::Receiving
+        self.state == State::Receiving && !self.parser.is_inside()
     }
 
     #[inline]

@@ -1,17 +1,20 @@
 //! The parameters of `http`.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use hopbench_model::printable::excerpt;
 use hopbench_model::units::Bytes;
-use hopbench_model::{EngineKind, Job, Problem};
+use hopbench_model::{EngineKind, Fault, Job, Problem};
+use hopbench_sys::Socket;
 use serde::{Deserialize, Serialize};
 
 use super::bytes::{from_hex, read, to_hex};
 use super::multiplexed::{WINDOW_BYTES, is_of_http_1};
 use super::streams::{is_one, one, wrong_streams};
 use super::tls::TlsParams;
+use crate::flow::failure::explain;
 use crate::http::h2::ConnectionPlan;
 use crate::http::{Credential, MOST_BODY_BYTES, RequestSpec, RequestTemplate, Url};
 use crate::measure::socket_set::SocketSet;
@@ -67,9 +70,9 @@ pub(in crate::workloads) struct Params {
     #[arg(long, value_name = "N", default_value = "1")]
     #[serde(default = "one", skip_serializing_if = "is_one")]
     streams: u32,
-    /// When an answer came: when hopbench reads it, or when the kernel got it; it may then be read
-    /// with the next send
-    #[arg(long, value_name = "WHERE", default_value = "process", hide_possible_values = true)]
+    /// Take the time of an answer when hopbench reads it, or when the kernel got it. It may then be
+    /// read with the next send
+    #[arg(long, value_name = "WHERE", default_value = "process")]
     #[serde(default, skip_serializing_if = "ReceiveTime::is_default")]
     receive_time: ReceiveTime,
     #[command(flatten)]
@@ -77,14 +80,14 @@ pub(in crate::workloads) struct Params {
     tls: TlsParams,
 }
 
-/// Where the time of an answer is taken.
+/// What says when an answer came.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum ReceiveTime {
-    /// Where it is read.
+    /// When hopbench reads it.
     #[default]
     Process,
-    /// Where it reached the client's machine.
+    /// When the kernel got it.
     Kernel,
 }
 
@@ -138,16 +141,39 @@ impl Params {
         self.http2
     }
 
-    /// Whether the kernel says when an answer came.
-    pub(super) fn receive_timestamps(&self) -> bool {
-        self.receive_time == ReceiveTime::Kernel
+    /// A socket that has the kernel say when answers to this target come; `None`: it need not. The
+    /// kernel begins anew with the first of all sockets that ask for it, so one asks for all of the
+    /// trial.
+    ///
+    /// # Errors
+    /// The kernel does not do it.
+    pub(super) fn timestamps(&self, target: SocketAddr) -> Result<Option<Socket>, Fault> {
+        if self.receive_time == ReceiveTime::Process {
+            return Ok(None);
+        }
+        let socket = Socket::udp(target).and_then(|socket| {
+            socket.set_receive_timestamps()?;
+            Ok(socket)
+        });
+        socket.map(Some).map_err(|error| {
+            Fault::environment(format!(
+                "--receive-time: found `kernel`, and the kernel does not say when answers come \
+                 ({}); measure with `process`",
+                explain(&error)
+            ))
+        })
     }
 
     /// What is wrong beside the rest of the job.
     pub(super) fn misfit(&self, job: &Job) -> Option<Problem> {
-        let is_fit = job.engine == EngineKind::Epoll && job.schedule.per_s().is_some();
-        (self.receive_timestamps() && !is_fit).then(|| {
-            let expected = "process without --rate, and with other engines than epoll";
+        let is_fit = job.engine == EngineKind::Epoll
+            && job.schedule.per_s().is_some()
+            && !self.http2
+            && self.keep_alive();
+        let is_wrong = self.receive_time == ReceiveTime::Kernel && !is_fit;
+        is_wrong.then(|| {
+            let expected = "process; kernel needs --rate, --engine epoll and HTTP/1.1 connections \
+                            that are kept";
             Problem::new("--receive-time", "kernel", expected)
         })
     }
@@ -203,10 +229,6 @@ impl Params {
         } else if self.streams > 1 && !self.http2 {
             let expected = "1 without --http2: HTTP/1.1 has one request at a time";
             problems.push(Problem::new("--streams", self.streams, expected));
-        }
-        if self.receive_timestamps() && (self.http2 || self.no_keep_alive) {
-            let expected = "process with --http2 and with --no-keep-alive";
-            problems.push(Problem::new("--receive-time", "kernel", expected));
         }
         problems
     }

@@ -38,7 +38,7 @@ impl Spoken {
 
     fn receive_timestamps(&self) -> bool {
         match self {
-            Self::Single(plan) => plan.receive_timestamps,
+            Self::Single(plan) => plan.timestamps.is_some(),
             Self::Multiplexed(_) => false,
         }
     }
