@@ -23,6 +23,9 @@ const LONGEST: Nanos = 10_000_000;
 const MOST_OPEN: usize = 128;
 /// The same where all are busy: a send then waits until their answers are read.
 const MOST_BUSY: usize = 16;
+/// The longest time from an answer to the end of a wait for it, ns. What then seems to have come
+/// earlier was not complete before.
+const LONGEST_WAKE: Nanos = 1_000_000;
 /// The longest time that the kernel may take to begin with timestamps, ns.
 const LONGEST_BEGIN: Nanos = 100_000_000;
 
@@ -43,6 +46,8 @@ pub(super) struct LateReads {
     urgent: usize,
     /// When the last two looks at what came were over. What the last one found came between them.
     looks: [Nanos; 2],
+    /// The worker slept before the last look, and did not wait for answers.
+    has_slept: bool,
     notes: Arc<SocketSet>,
 }
 
@@ -56,6 +61,7 @@ impl LateReads {
             has_long: false,
             urgent: 0,
             looks: [0; 2],
+            has_slept: false,
             notes,
         }
     }
@@ -92,8 +98,9 @@ impl LateReads {
 
     /// A look at what came is over.
     #[inline]
-    fn looked(&mut self) {
+    fn looked(&mut self, has_slept: bool) {
         if self.has_timestamps {
+            self.has_slept = has_slept;
             self.looks = [self.looks[1], clock::now()];
         }
     }
@@ -133,6 +140,9 @@ impl LateReads {
             }
             return Ok(now);
         }
+        if !self.has_slept && now.saturating_sub(stamp) > LONGEST_WAKE {
+            return Ok(now);
+        }
         // The look before the last would have found what was there. So a clock that was set, or
         // segments that came out of order, do not make an answer earlier than that.
         Ok(stamp.max(self.looks[0]).min(now))
@@ -148,7 +158,8 @@ impl<F: Flow> EventLoop<F> {
         gather: &mut Gather,
         ready: &mut Vec<usize>,
     ) -> io::Result<()> {
-        if self.reads_late(until) {
+        let sleeps = self.reads_late(until);
+        if sleeps {
             engine.rest(until)?;
             // What is due goes first where it need not wait for what is read below.
             let resting = self.resting.len();
@@ -159,7 +170,7 @@ impl<F: Flow> EventLoop<F> {
         } else {
             gather.wait(engine, until, !self.turns.is_empty(), ready)?;
         }
-        self.late_reads.looked();
+        self.late_reads.looked(sleeps);
         Ok(())
     }
 
@@ -224,6 +235,7 @@ mod tests {
     #[test]
     fn an_answer_of_several_segments_came_when_it_was_read() {
         let mut late_reads = stamped();
+        late_reads.has_slept = true;
         assert_eq!(late_reads.time(1448, Some(3 * MS), 4 * MS), Ok(3 * MS));
         assert_eq!(late_reads.time(1449, Some(3 * MS), 4 * MS), Ok(4 * MS));
         assert!(!late_reads.may_sleep(4 * MS, 5 * MS));
@@ -235,9 +247,14 @@ mod tests {
     fn nothing_came_before_the_look_that_did_not_find_it() {
         let mut late_reads = stamped();
         late_reads.looks = [2 * MS, 5 * MS];
+        late_reads.has_slept = true;
         assert_eq!(late_reads.time(9, Some(3 * MS), 6 * MS), Ok(3 * MS));
         assert_eq!(late_reads.time(9, Some(MS), 6 * MS), Ok(2 * MS));
         assert_eq!(late_reads.time(9, Some(7 * MS), 6 * MS), Ok(6 * MS));
+        // Who waited would have read it at once.
+        late_reads.has_slept = false;
+        assert_eq!(late_reads.time(9, Some(6 * MS - MS / 2), 6 * MS), Ok(6 * MS - MS / 2));
+        assert_eq!(late_reads.time(9, Some(3 * MS), 6 * MS), Ok(6 * MS));
     }
 
     #[test]
