@@ -4,25 +4,15 @@
 //! the next send. Where the kernel says when an answer came, it may be read late, and one sleep is
 //! enough.
 
-use std::io;
 use std::sync::Arc;
 
 use hopbench_model::{Fault, Nanos};
 use hopbench_sys::{Socket, TcpInfo, clock};
 
-use super::EventLoop;
-use super::gather::Gather;
-use crate::engine::Engine;
-use crate::flow::Flow;
 use crate::measure::socket_set::SocketSet;
 
 /// The longest sleep without a look at answers, ns.
 const LONGEST: Nanos = 10_000_000;
-/// The most connections that wait for answers then, where others can send first. One look at an
-/// engine names more.
-const MOST_OPEN: usize = 128;
-/// The same where all are busy: a send then waits until their answers are read.
-const MOST_BUSY: usize = 16;
 /// The longest time from an answer to the end of a wait for it, ns. What then seems to have come
 /// earlier was not complete before.
 const LONGEST_WAKE: Nanos = 1_000_000;
@@ -44,8 +34,8 @@ pub(super) struct LateReads {
     has_long: bool,
     /// Slots that wait for something else than the begin of an answer.
     urgent: usize,
-    /// When the last two looks at what came were over. What the last one found came between them.
-    looks: [Nanos; 2],
+    /// When the last two looks at what came began. What the last one finds was not there before.
+    looked: [Nanos; 2],
     /// The worker slept before the last look, and did not wait for answers.
     has_slept: bool,
     notes: Arc<SocketSet>,
@@ -60,7 +50,7 @@ impl LateReads {
             unstamped_since: None,
             has_long: false,
             urgent: 0,
-            looks: [0; 2],
+            looked: [0; 2],
             has_slept: false,
             notes,
         }
@@ -68,7 +58,7 @@ impl LateReads {
 
     /// Whether a client may sleep from `now` until `next`, before which it has nothing to do.
     #[inline]
-    fn may_sleep(&self, now: Nanos, next: Nanos) -> bool {
+    pub(super) fn may_sleep(&self, now: Nanos, next: Nanos) -> bool {
         let are_late = self.has_timestamps && self.is_stamped && !self.has_long;
         are_late && self.urgent == 0 && next > now && next - now <= LONGEST
     }
@@ -96,12 +86,12 @@ impl LateReads {
         self.urgent -= usize::from(std::mem::take(is_urgent));
     }
 
-    /// A look at what came is over.
+    /// A look at what came begins.
     #[inline]
-    fn looked(&mut self, has_slept: bool) {
+    pub(super) fn looks(&mut self, has_slept: bool) {
         if self.has_timestamps {
             self.has_slept = has_slept;
-            self.looks = [self.looks[1], clock::now()];
+            self.looked = [self.looked[1], clock::now()];
         }
     }
 
@@ -145,42 +135,7 @@ impl LateReads {
         }
         // The look before the last would have found what was there. So a clock that was set, or
         // segments that came out of order, do not make an answer earlier than that.
-        Ok(stamp.max(self.looks[0]).min(now))
-    }
-}
-
-impl<F: Flow> EventLoop<F> {
-    /// Waits until something may be ready, or until `until`, before which there is nothing to do.
-    pub(super) fn wait<E: Engine>(
-        &mut self,
-        engine: &mut E,
-        until: Nanos,
-        gather: &mut Gather,
-        ready: &mut Vec<usize>,
-    ) -> io::Result<()> {
-        let sleeps = self.reads_late(until);
-        if sleeps {
-            engine.rest(until)?;
-            // What is due goes first where it need not wait for what is read below.
-            let resting = self.resting.len();
-            if resting > 0 {
-                self.assign_arrivals(engine, clock::now(), resting)?;
-            }
-            engine.wait(0, ready)?;
-        } else {
-            gather.wait(engine, until, !self.turns.is_empty(), ready)?;
-        }
-        self.late_reads.looked(sleeps);
-        Ok(())
-    }
-
-    fn reads_late(&self, until: Nanos) -> bool {
-        let open = self.live - self.resting.len();
-        let most = if self.resting.is_empty() { MOST_BUSY } else { MOST_OPEN };
-        self.arrivals.is_some()
-            && self.backlog.is_empty()
-            && (1..=most).contains(&open)
-            && self.late_reads.may_sleep(clock::now(), until)
+        Ok(stamp.max(self.looked[0]).min(now))
     }
 }
 
@@ -246,7 +201,7 @@ mod tests {
     #[test]
     fn nothing_came_before_the_look_that_did_not_find_it() {
         let mut late_reads = stamped();
-        late_reads.looks = [2 * MS, 5 * MS];
+        late_reads.looked = [2 * MS, 5 * MS];
         late_reads.has_slept = true;
         assert_eq!(late_reads.time(9, Some(3 * MS), 6 * MS), Ok(3 * MS));
         assert_eq!(late_reads.time(9, Some(MS), 6 * MS), Ok(2 * MS));

@@ -6,10 +6,17 @@ use std::io;
 use hopbench_model::{Nanos, Pacing};
 use hopbench_sys::clock;
 
+use super::gather::Gather;
 use super::slot::NEVER;
 use super::{EventLoop, LONGEST_REST, LONGEST_WAIT, OPENING_AT_ONCE};
 use crate::engine::Engine;
 use crate::flow::{Event, Flow};
+
+/// The most connections that wait for answers while a client sleeps, where others can send first.
+/// One look at an engine names more.
+const MOST_OPEN: usize = 128;
+/// The same where all are busy: a send then waits until their answers are read.
+const MOST_BUSY: usize = 16;
 
 impl<F: Flow> EventLoop<F> {
     /// Until when nothing but the engine can have work; 0 when there is work now.
@@ -41,6 +48,40 @@ impl<F: Flow> EventLoop<F> {
         }
         let rests = self.visits > 0 && !self.started;
         next.min(now + if rests { LONGEST_REST } else { LONGEST_WAIT })
+    }
+
+    /// Waits until something may be ready, or until `until`, before which there is nothing to do.
+    pub(super) fn wait<E: Engine>(
+        &mut self,
+        engine: &mut E,
+        until: Nanos,
+        gather: &mut Gather,
+        ready: &mut Vec<usize>,
+    ) -> io::Result<()> {
+        let sleeps = self.reads_late(until);
+        if sleeps {
+            engine.rest(until)?;
+            // What is due goes first where it need not wait for what is read below.
+            let resting = self.resting.len();
+            if resting > 0 {
+                self.assign_arrivals(engine, clock::now(), resting)?;
+            }
+            self.late_reads.looks(sleeps);
+            engine.wait(0, ready)?;
+        } else {
+            self.late_reads.looks(sleeps);
+            gather.wait(engine, until, !self.turns.is_empty(), ready)?;
+        }
+        Ok(())
+    }
+
+    fn reads_late(&self, until: Nanos) -> bool {
+        let open = self.live - self.resting.len();
+        let most = if self.resting.is_empty() { MOST_BUSY } else { MOST_OPEN };
+        self.arrivals.is_some()
+            && self.backlog.is_empty()
+            && (1..=most).contains(&open)
+            && self.late_reads.may_sleep(clock::now(), until)
     }
 
     /// Wakes the flows whose time has come, and gives up what took too long.
