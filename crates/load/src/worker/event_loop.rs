@@ -262,7 +262,7 @@ impl<F: Flow> EventLoop<F> {
         self.awaits_no_more(slot);
         self.late_reads.goes_on(&mut self.slots[slot].is_urgent);
         let mut turn = TURN;
-        // Of what it receives below: the bytes, and when the last of them came.
+        // Of an answer that it receives below: the bytes, and when the last of them came.
         let (mut heard_bytes, mut heard_at) = (0, None);
         let turn_bytes = if self.live <= FEW { LONG_TURN_BYTES } else { TURN_BYTES };
         loop {
@@ -340,12 +340,16 @@ impl<F: Flow> EventLoop<F> {
                     if self.arrivals.is_some() {
                         self.stalls.hear(now);
                     }
-                    heard_bytes += moved;
-                    match self.late_reads.time(heard_bytes, stamp, now) {
-                        Ok(time) => at = time,
-                        Err(fault) => drop(self.fault.get_or_insert(fault)),
+                    // What a handshake hears is no answer, and what belongs to one that was heard
+                    // before is timed as it is read.
+                    if heard_bytes > 0 || entry.flow.may_read_late() {
+                        heard_bytes += moved;
+                        match self.late_reads.time(heard_bytes, stamp, now) {
+                            Ok(time) => at = time,
+                            Err(fault) => drop(self.fault.get_or_insert(fault)),
+                        }
+                        heard_at = stamp.map(|_| at);
                     }
-                    heard_at = stamp.map(|_| at);
                 }
                 op = entry.flow.on(event, at, &mut self.recorder);
                 if let Some(throttle) = &self.setup.throttle
