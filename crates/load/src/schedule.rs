@@ -88,6 +88,12 @@ impl Arrivals {
         self.next
     }
 
+    /// How many are due at that time.
+    #[inline]
+    pub fn at_once(&self) -> usize {
+        self.left as usize + 1
+    }
+
     /// Goes on to the one after.
     #[inline]
     pub fn advance(&mut self) {

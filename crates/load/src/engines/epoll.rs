@@ -142,10 +142,8 @@ impl Engine for EpollEngine {
     fn rest(&mut self, until: Nanos) -> io::Result<()> {
         match &self.ends {
             // Which connection ended, the next look tells, too.
-            Some(ends) if ends.is_precise() => {
-                ends.wait(&mut self.events, Some(until.saturating_sub(clock::now())))
-            }
-            _ => {
+            Some(ends) => ends.wait(&mut self.events, Some(until.saturating_sub(clock::now()))),
+            None => {
                 clock::sleep_until(until);
                 Ok(())
             }

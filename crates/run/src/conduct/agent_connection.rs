@@ -287,7 +287,11 @@ impl AgentConnection {
         if silent < DEAF {
             return Ok(());
         }
-        Err(self.lost(&format!("it hangs: no answer for {} s", silent / SECOND)))
+        Err(self.lost(&format!(
+            "it hangs: no answer for {} s, or only long messages get lost on the way: compare the \
+             MTUs",
+            silent / SECOND
+        )))
     }
 
     fn lost(&mut self, error: &dyn std::fmt::Display) -> Fault {

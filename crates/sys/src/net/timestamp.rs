@@ -27,8 +27,8 @@ impl Socket {
     /// Receives into `buffer`, as [`Socket::recv`] does. Also says when the kernel got the last of
     /// these bytes, in ns of the monotonic clock; `None`: it did not note that.
     ///
-    /// The kernel notes the time when a packet reaches the last device before the socket, by the
-    /// wall clock. A step of that clock between then and now makes this time wrong by as much, but
+    /// The kernel notes the time when a packet reaches the first device of the network namespace, by
+    /// the wall clock. A step of that clock between then and now makes this time wrong by as much, but
     /// never later than now. Of several segments it is the time of the one with the last bytes,
     /// though one before it may have come later.
     ///
