@@ -63,10 +63,10 @@ pub(crate) fn burst(generator: &'static Generator, size: u32) -> Row {
     }
 }
 
-/// A row whose answers have the kernel's times: ours sleeps once for what it sends at a moment.
-pub(crate) fn held(row: Row, more: &'static str) -> Row {
+/// A row in which ours reads answers with the next send: the kernel says when they came.
+pub(crate) fn late_reads(row: Row, more: &'static str) -> Row {
     Row {
-        name: format!("{}-held", row.name),
+        name: format!("{}-late-reads", row.name),
         what: format!("{}, receive time of the kernel", row.what),
         note: format!(
             "With `--receive-time kernel` ours reads answers when it sends next, and the kernel \
