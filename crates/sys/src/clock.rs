@@ -28,6 +28,10 @@ pub fn wall() -> Duration {
 /// Sleeps until the monotonic clock reads `until` ns; returns at once when that has passed.
 /// A signal does not end the sleep.
 pub fn sleep_until(until: u64) {
+    // To sleep until a time that has passed costs a wake-up.
+    if now() >= until {
+        return;
+    }
     let time = timespec(until);
     loop {
         // SAFETY: `time` is a valid timespec; the remaining time is not asked for (null is
