@@ -28,7 +28,7 @@ pub fn wall() -> Duration {
 /// Sleeps until the monotonic clock reads `until` ns; returns at once when that has passed.
 /// A signal does not end the sleep.
 pub fn sleep_until(until: u64) {
-    // To sleep until a time that has passed costs a wake-up.
+    // The kernel would still set a timer, and that costs about as much as a wake-up.
     if now() >= until {
         return;
     }
