@@ -44,8 +44,8 @@ pub trait Engine: Sized {
     /// What the kernel refused.
     fn wait(&mut self, until: Nanos, ready: &mut Vec<usize>) -> io::Result<()>;
 
-    /// Sleeps until `until` (monotonic ns), whatever is received meanwhile. It may return early, and
-    /// does when a connection ends, if the engine knows of that.
+    /// Sleeps until `until` (monotonic ns), whatever is received meanwhile. It may return early,
+    /// and does when a connection ends, if the engine knows of that.
     ///
     /// # Errors
     /// What the kernel refused.

@@ -147,8 +147,8 @@ pub trait Flow: Send {
         false
     }
 
-    /// Whether the flow waits for the begin of an answer. That may be read late, where the kernel says
-    /// when it came.
+    /// Whether the flow waits for the start of an answer. That may be read late, where the kernel
+    /// says when it came.
     fn may_read_late(&self) -> bool {
         false
     }

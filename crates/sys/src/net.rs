@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 pub(crate) mod arrived;
+mod control;
 mod datagram;
 mod icmp;
 mod offload;

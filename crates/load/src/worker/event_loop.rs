@@ -371,8 +371,8 @@ impl<F: Flow> EventLoop<F> {
         }
     }
 
-    /// Does what a flow wants where that moves no bytes; `None` where it waits or has ended. What it
-    /// received last came at `since`.
+    /// Does what a flow wants where that moves no bytes; `None` where it waits or has ended. What
+    /// it received last came at `since`.
     #[inline]
     fn without_io<E: Engine>(
         &mut self,

@@ -288,8 +288,8 @@ impl AgentConnection {
             return Ok(());
         }
         Err(self.lost(&format!(
-            "it hangs: no answer for {} s, or only long messages get lost on the way: compare the \
-             MTUs",
+            "it hangs: no answer for {} s; if it answers on other paths, compare the MTUs along \
+             this one",
             silent / SECOND
         )))
     }

@@ -1,12 +1,12 @@
 //! A UDP port that many peers write to, and that tells which local address each wrote to.
 
 use std::io;
-use std::mem::MaybeUninit;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use socket2::{Domain, Protocol, SockAddr, Type};
 
+use crate::net::control::{Control, find, message};
 use crate::{Socket, check, check_len};
 
 /// Datagrams that a new flow's socket may drop; its own peer might be sending all the time.
@@ -73,14 +73,8 @@ impl DatagramPort {
     pub fn receive(&self, buffer: &mut [u8]) -> io::Result<Datagram> {
         let port = self.0.local()?.port();
         let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
-        // Aligned for cmsghdr; room for one in6_pktinfo and to spare.
-        let mut control = [0u64; 16];
-        // SAFETY: an all-zero msghdr is valid (every pointer null, every length 0).
-        let mut message: libc::msghdr = unsafe { MaybeUninit::zeroed().assume_init() };
-        message.msg_iov = &raw mut part;
-        message.msg_iovlen = 1;
-        message.msg_control = control.as_mut_ptr().cast();
-        message.msg_controllen = size_of_val(&control) as _;
+        let mut control = Control::default();
+        let mut message = message(&mut part, &mut control);
         // SAFETY: `try_init` passes storage for an address; the kernel writes at most its length.
         let (len, peer) = unsafe {
             SockAddr::try_init(|storage, length| {
@@ -115,16 +109,10 @@ impl DatagramPort {
         let peer = SockAddr::from(peer);
         let mut part =
             libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
-        // Aligned for cmsghdr; room for one in6_pktinfo and to spare.
-        let mut control = [0u64; 16];
-        // SAFETY: an all-zero msghdr is valid (every pointer null, every length 0).
-        let mut message: libc::msghdr = unsafe { MaybeUninit::zeroed().assume_init() };
+        let mut control = Control::default();
+        let mut message = message(&mut part, &mut control);
         message.msg_name = peer.as_ptr().cast_mut().cast();
         message.msg_namelen = peer.len();
-        message.msg_iov = &raw mut part;
-        message.msg_iovlen = 1;
-        message.msg_control = control.as_mut_ptr().cast();
-        message.msg_controllen = size_of_val(&control) as _;
         // SAFETY: `control` has room for either header with its data, is aligned for it and
         // outlives the call. The kernel only reads what the message points to.
         unsafe {
@@ -182,26 +170,15 @@ impl DatagramPort {
 /// # Safety
 /// `message` must have been filled by `recvmsg` and its control buffer must be alive.
 unsafe fn destination(message: &libc::msghdr) -> Option<IpAddr> {
-    // SAFETY: the caller vouches for the message. The macros walk only the received control data,
-    // and the data of a header of these types is the struct that is read (unaligned, so alignment
-    // does not matter).
-    unsafe {
-        let mut header = libc::CMSG_FIRSTHDR(message);
-        while !header.is_null() {
-            match ((*header).cmsg_level, (*header).cmsg_type) {
-                (libc::IPPROTO_IP, libc::IP_PKTINFO) => {
-                    let info = libc::CMSG_DATA(header).cast::<libc::in_pktinfo>().read_unaligned();
-                    return Some(Ipv4Addr::from(u32::from_be(info.ipi_addr.s_addr)).into());
-                }
-                (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO) => {
-                    let info = libc::CMSG_DATA(header).cast::<libc::in6_pktinfo>().read_unaligned();
-                    return Some(Ipv6Addr::from(info.ipi6_addr.s6_addr).into());
-                }
-                _ => header = libc::CMSG_NXTHDR(message, header),
-            }
-        }
-    }
-    None
+    // SAFETY: the caller vouches for the message, and data of these kinds is of these types.
+    let (v4, v6): (Option<libc::in_pktinfo>, Option<libc::in6_pktinfo>) = unsafe {
+        (
+            find(message, libc::IPPROTO_IP, libc::IP_PKTINFO),
+            find(message, libc::IPPROTO_IPV6, libc::IPV6_PKTINFO),
+        )
+    };
+    let v4 = v4.map(|info| Ipv4Addr::from(u32::from_be(info.ipi_addr.s_addr)).into());
+    v4.or_else(|| v6.map(|info| Ipv6Addr::from(info.ipi6_addr.s6_addr).into()))
 }
 
 impl AsFd for DatagramPort {

@@ -1,9 +1,9 @@
 //! Receive timestamps: when the kernel got what is read from a socket.
 
 use std::io;
-use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 
+use crate::net::control::{Control, find, message};
 use crate::net::socket::Socket;
 use crate::{check_len, clock};
 
@@ -27,54 +27,28 @@ impl Socket {
     /// Receives into `buffer`, as [`Socket::recv`] does. Also says when the kernel got the last of
     /// these bytes, in ns of the monotonic clock; `None`: it did not note that.
     ///
-    /// The kernel notes the time when a packet reaches the first device of the network namespace, by
-    /// the wall clock. A step of that clock between then and now makes this time wrong by as much, but
-    /// never later than now. Of several segments it is the time of the one with the last bytes,
-    /// though one before it may have come later.
+    /// The kernel notes the time when a packet reaches the first device of the network namespace,
+    /// by the wall clock. A step of that clock between then and now makes this time wrong by as
+    /// much, but never later than now. Of several segments it is the time of the one with the last
+    /// bytes, though one before it may have come later.
     ///
     /// # Errors
     /// As [`Socket::recv`].
     #[inline]
     pub fn recv_with_timestamp(&self, buffer: &mut [u8]) -> io::Result<(usize, Option<u64>)> {
         let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
-        // Aligned for cmsghdr; room for one scm_timestamping and to spare.
-        let mut control = [0u64; 16];
-        // SAFETY: an all-zero msghdr is valid (every pointer null, every length 0).
-        let mut message: libc::msghdr = unsafe { MaybeUninit::zeroed().assume_init() };
-        message.msg_iov = &raw mut part;
-        message.msg_iovlen = 1;
-        message.msg_control = control.as_mut_ptr().cast();
-        message.msg_controllen = size_of_val(&control) as _;
+        let mut control = Control::default();
+        let mut message = message(&mut part, &mut control);
         // SAFETY: the message has one part, writable for its length, and a control buffer that is
         // writable for its own.
         let len = check_len(unsafe { libc::recvmsg(self.as_raw_fd(), &raw mut message, 0) })?;
         // SAFETY: `message` and its control buffer are still alive and were filled by the kernel.
-        let stamp = unsafe { timestamp(&message) };
-        Ok((len, stamp.map(monotonic)))
+        // Data of this kind is three times, of which the first is that of the kernel.
+        let stamp: Option<libc::timespec> =
+            unsafe { find(&message, libc::SOL_SOCKET, libc::SCM_TIMESTAMPING) };
+        let ns = stamp.map(|time| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64);
+        Ok((len, ns.filter(|ns| *ns > 0).map(monotonic)))
     }
-}
-
-/// The timestamp in a received message's control data, ns of the wall clock.
-///
-/// # Safety
-/// `message` must have been filled by `recvmsg` and its control buffer must be alive.
-unsafe fn timestamp(message: &libc::msghdr) -> Option<u64> {
-    // SAFETY: the caller vouches for the message. The macros walk only the received control data,
-    // and the data of a header of this type begins with the struct that is read (unaligned).
-    unsafe {
-        let mut header = libc::CMSG_FIRSTHDR(message);
-        while !header.is_null() {
-            let kind = ((*header).cmsg_level, (*header).cmsg_type);
-            if kind == (libc::SOL_SOCKET, libc::SCM_TIMESTAMPING) {
-                // The first of three is that of the kernel.
-                let time = libc::CMSG_DATA(header).cast::<libc::timespec>().read_unaligned();
-                let ns = time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64;
-                return Some(ns).filter(|ns| *ns > 0);
-            }
-            header = libc::CMSG_NXTHDR(message, header);
-        }
-    }
-    None
 }
 
 /// The same moment on the monotonic clock, at most now. Both clocks are read at the same moment,

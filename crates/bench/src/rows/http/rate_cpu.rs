@@ -39,7 +39,7 @@ pub(crate) fn row(generator: &'static Generator) -> Row {
              not the same work for less. {}",
             generator.note
         ),
-        ours: Box::new(|bench| ours(bench, "")),
+        ours: Box::new(|bench| ours(bench, 1, "")),
         theirs: Some(Box::new(|bench| {
             generator::alone(bench, generator, Kind::Nginx, CONNECTIONS, PER_S)
         })),
@@ -58,13 +58,15 @@ pub(crate) fn burst(generator: &'static Generator, size: u32) -> Row {
             PER_S / u64::from(size),
             generator.note
         ),
-        ours: Box::new(move |bench| ours(bench, &format!(" --burst {size}"))),
+        ours: Box::new(move |bench| ours(bench, size, "")),
         ..even
     }
 }
 
-/// A row in which ours reads answers with the next send: the kernel says when they came.
-pub(crate) fn late_reads(row: Row, more: &'static str) -> Row {
+/// The same batches, evenly spaced if they are of one. Ours reads answers with the next send: the
+/// kernel says when they came.
+pub(crate) fn late_reads(generator: &'static Generator, size: u32) -> Row {
+    let row = if size > 1 { burst(generator, size) } else { row(generator) };
     Row {
         name: format!("{}-late-reads", row.name),
         what: format!("{}, receive time of the kernel", row.what),
@@ -73,12 +75,15 @@ pub(crate) fn late_reads(row: Row, more: &'static str) -> Row {
              says when they came. A peer takes the time when it reads an answer. {}",
             row.note
         ),
-        ours: Box::new(move |bench| ours(bench, &format!(" --receive-time kernel{more}"))),
+        ours: Box::new(move |bench| ours(bench, size, " --receive-time kernel")),
         ..row
     }
 }
 
-fn ours(bench: &Bench, more: &str) -> Result<Figures> {
-    let words = ours::rate_words(CONNECTIONS, PER_S, Pacing::Sleep) + more;
+fn ours(bench: &Bench, burst: u32, more: &str) -> Result<Figures> {
+    let mut words = ours::rate_words(CONNECTIONS, PER_S, Pacing::Sleep) + more;
+    if burst > 1 {
+        words += &format!(" --burst {burst}");
+    }
     ours::against_target(bench, "http", Kind::Nginx, &window_beside(bench), &words)
 }

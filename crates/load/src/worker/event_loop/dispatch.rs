@@ -143,8 +143,8 @@ impl<F: Flow> EventLoop<F> {
         Ok(())
     }
 
-    /// Gives every arrival that is due to a resting flow, or leaves it in the backlog, until that has
-    /// `most`.
+    /// Gives every arrival that is due to a resting flow, or leaves it in the backlog, until that
+    /// has `most`.
     pub(super) fn assign_arrivals<E: Engine>(
         &mut self,
         engine: &mut E,

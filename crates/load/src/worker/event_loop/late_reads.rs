@@ -21,7 +21,7 @@ const LONGEST_BEGIN: Nanos = 100_000_000;
 /// Answers in a row that may have none.
 const MOST_UNSTAMPED: u32 = 8;
 
-/// What says whether answers may be read late, and when they came.
+/// Whether answers may be read late, and when they came.
 #[derive(Debug)]
 pub(super) struct LateReads {
     has_timestamps: bool,
@@ -34,7 +34,7 @@ pub(super) struct LateReads {
     unstamped: Option<(Nanos, u32)>,
     /// An answer was longer than a segment.
     has_long: bool,
-    /// Slots that wait for something else than the begin of an answer.
+    /// Slots that wait for anything but the start of an answer.
     urgent: usize,
     /// When the last two looks at what came began. What the last one finds was not there before.
     looked: [Nanos; 2],
@@ -73,7 +73,7 @@ impl LateReads {
         }
     }
 
-    /// A slot begins to wait. `may_read_late`: for the begin of an answer.
+    /// A slot begins to wait. `may_read_late`: for the start of an answer.
     #[inline]
     pub(super) fn waits(&mut self, is_urgent: &mut bool, may_read_late: bool) {
         if self.has_timestamps && !may_read_late && !*is_urgent {
@@ -163,11 +163,11 @@ mod tests {
 
     #[test]
     fn a_client_sleeps_until_its_next_send() {
-        let late_reads_of = stamped();
-        assert!(late_reads_of.may_sleep(MS, 2 * MS));
-        assert!(!late_reads_of.may_sleep(MS, 12 * MS), "too long");
-        assert!(!late_reads_of.may_sleep(MS, MS));
-        assert!(!late_reads_of.may_sleep(MS, 0), "there is something to do");
+        let known = stamped();
+        assert!(known.may_sleep(MS, 2 * MS));
+        assert!(!known.may_sleep(MS, 12 * MS), "too long");
+        assert!(!known.may_sleep(MS, MS));
+        assert!(!known.may_sleep(MS, 0), "there is something to do");
         assert!(!late_reads(true).may_sleep(MS, 2 * MS), "no answer yet");
         let mut without = late_reads(false);
         assert_eq!(without.time(100, None, 7), Ok(7));

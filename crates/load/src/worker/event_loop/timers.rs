@@ -17,8 +17,8 @@ use crate::flow::{Event, Flow};
 const MOST_OPEN: usize = 128;
 /// The same where fewer rest than are due at once: a send then waits until the answers are read.
 const MOST_BUSY: usize = 16;
-/// A sleep that ends so soon before its time is followed by spinning, ns: the kernel may end it 0.1 %
-/// too soon, and another sleep would cost as much as the first.
+/// A sleep that ends so soon before its time is followed by spinning, ns. The kernel may end it
+/// 0.1 % too soon, and another sleep would cost as much as the first.
 const RIGHT_BEFORE: Nanos = 10_000;
 
 impl<F: Flow> EventLoop<F> {

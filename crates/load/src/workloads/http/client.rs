@@ -262,7 +262,7 @@ impl Flow for Client {
         match (self.state, event) {
             (State::Receiving, Event::Received(bytes)) => {
                 out.count(Counter::ReceivedBytes, bytes.len() as u64);
-                // The wall clock, which timestamps are of, may have been set meanwhile.
+                // Timestamps are of the wall clock, which may have been set meanwhile.
                 self.received(bytes, now.max(self.began), out)
             }
             (State::Idle, Event::Go { intended }) => self.begin(intended, now, out),
